@@ -1,0 +1,1 @@
+"""What can go wrong: the fates, plans of faults, sweeps over every point, and the engine that runs them."""

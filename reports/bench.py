@@ -1,0 +1,103 @@
+"""The bench as its reports see it: rows that can be played and judged. Tests put another in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from sim.checks.check import Finding
+from sim.history import History
+from sim.points import NO_FAULTS, Plan, Sighting, Watcher
+
+PASSED, FINDING, MISSED, BROKEN = "passed", "finding", "missed", "broken"
+"""What a run can come to: as promised; not; a strike never landed; the bench itself failed."""
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """What a run came to. ``ending`` says in words how the world was left."""
+
+    status: str
+    ending: str
+    findings: tuple[Finding, ...]
+
+
+class Card(Protocol):
+    """What a row says of itself."""
+
+    @property
+    def name(self) -> str:
+        """The name by which it is selected."""
+        ...
+
+    @property
+    def cases(self) -> Collection[str]:
+        """The field cases that it plays."""
+        ...
+
+    @property
+    def why(self) -> str:
+        """Why it is there, in a sentence."""
+        ...
+
+
+class Bench(Protocol):
+    """Rows by name, each of which can be played under a plan and judged."""
+
+    def rows(self) -> Mapping[str, Card]:
+        """Every row, in the order in which a sweep takes them."""
+        ...
+
+    def design(self, row: str) -> str:
+        """The digest of the design that the row is played under."""
+        ...
+
+    def play(self, row: str, plan: Plan, watcher: Watcher | None = None) -> History:
+        """One run of the row."""
+        ...
+
+    def judge(self, row: str, plan: Plan, history: History) -> Judged:
+        """What that run came to."""
+        ...
+
+
+class House:
+    """The real bench: the rows of :mod:`scenarios`, played in the simulated world."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, str] = {}
+
+    def rows(self) -> Mapping[str, Any]:
+        """Every row of the acceptance matrix."""
+        from scenarios.rows import ROWS
+
+        return ROWS
+
+    def design(self, row: str) -> str:
+        """The digest of the row's design."""
+        design = self.rows()[row].design
+        if design.name not in self._digests:
+            self._digests[design.name] = design.digest()
+        return self._digests[design.name]
+
+    def play(self, row: str, plan: Plan, watcher: Watcher | None = None) -> History:
+        """One run in the simulated world."""
+        from sim.run import run
+
+        card = self.rows()[row]
+        return run(card.scenario, plan, card.design, watcher)
+
+    def judge(self, row: str, plan: Plan, history: History) -> Judged:
+        """The verdict of the row's promise, the loss table and every check."""
+        from scenarios.judge import verdict
+
+        found = verdict(self.rows()[row], plan, history)
+        return Judged(found.status, str(found.outcome), tuple(found.findings))
+
+
+def sightings(bench: Bench, row: str) -> tuple[list[Sighting], History]:
+    """Every point that the row reaches without faults, in order, and the run that showed them."""
+    seen: list[Sighting] = []
+    history = bench.play(row, NO_FAULTS, seen.append)
+    return seen, history

@@ -1,0 +1,193 @@
+"""One sweep: which runs it is made of, and what is kept of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+
+import msgspec
+
+from faults.engine import Broken, Chunk, Delivery, chunks
+from faults.plans import Capsule, replay_line, write
+from faults.sweeps import Selection, Sweep, clean, covers, single
+from reports.bench import BROKEN, FINDING, PASSED, Bench, sightings
+from sim.history import Decided, digest
+from sim.points import NO_FAULTS, Plan
+from sim.text import show
+
+AS_BEFORE, OTHERWISE, WRONG, TROUBLE = "==", "++", "--", "!!"
+"""The marks of a run: ended as without the fault; otherwise, as promised; a finding; no verdict."""
+
+MEANING = {
+    AS_BEFORE: "ended as without the fault",
+    OTHERWISE: "ended otherwise, as promised",
+    WRONG: "finding",
+    TROUBLE: "no verdict: the fault never landed, or the bench failed",
+}
+
+
+class Record(msgspec.Struct, frozen=True):
+    """What is kept of one run.
+
+    ``step`` and ``fate`` are empty for the run without faults. ``line`` is the whole record as JSON, ``says`` what is
+    wrong, ``replay`` the line that plays it again, ``details`` a traceback. ``rules`` are the rules consulted that
+    this process did not tell of before.
+    """
+
+    row: str
+    step: str
+    fate: str
+    status: str
+    mark: str
+    ending: str
+    line: str
+    says: tuple[str, ...] = ()
+    replay: str = ""
+    details: str = ""
+    rules: frozenset[str] = frozenset()
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A row's plans, how its run without faults ends, its labels, and the patterns of points that it matches."""
+
+    sweep: Sweep
+    ending: str
+    labels: frozenset[str]
+    matched: frozenset[str]
+
+
+class Size(msgspec.Struct):
+    """How a count of runs was made."""
+
+    rows: int = 0
+    runs: int = 0
+    clean: int = 0
+    faults: int = 0
+    points: int = 0
+    polls: int = 0
+
+
+class Campaign:
+    """The runs of a selection of rows: without faults, and with each single fault.
+
+    Args:
+        bench: what plays and judges.
+        selection: what is wanted of it.
+        faults: how many faults a run may have: 0 or 1.
+    """
+
+    def __init__(self, bench: Bench, selection: Selection, faults: int) -> None:
+        self.bench = bench
+        self.selection = selection
+        self.faults = faults
+        self.size = Size()
+        self.labels: set[str] = set()
+        self.matched: set[str] = set()
+        self._runs: dict[str, int] = {}
+        self._told: set[str] = set()
+        self._listed = lru_cache(maxsize=1)(self._list)
+
+    def count(self) -> Iterator[str]:
+        """Count the runs, row by row; gives the name of each row when it is counted."""
+        for row in self.selection.rows:
+            try:
+                listed = self._listed(row)
+            except Exception:  # the run without faults breaks the bench; it will be run, and reported so
+                listed = Listed(clean(), "", frozenset(), frozenset())
+            self._runs[row] = len(listed.sweep)
+            self.size.rows += 1
+            self.size.clean += 1
+            self.size.runs += len(listed.sweep)
+            self.size.faults += len(listed.sweep.strikes)
+            self.size.points += listed.sweep.points
+            self.size.polls += listed.sweep.polls
+            self.labels |= listed.labels
+            self.matched |= listed.matched
+            yield row
+
+    def ranges(self) -> Iterator[Chunk]:
+        """The counted runs in ranges, for the engine."""
+        for row, runs in self._runs.items():
+            yield from chunks(row, runs)
+
+    def work(self, row: str, index: int) -> Record:
+        """One run, judged."""
+        listed = self._listed(row)
+        plan = listed.sweep.plan(index)
+        history = self.bench.play(row, plan)
+        judged = self.bench.judge(row, plan, history)
+        rules = {event.rule for event in history.events if type(event) is Decided} - self._told
+        self._told |= rules
+        return self._record(
+            row,
+            plan,
+            judged.status,
+            judged.ending,
+            mark=_mark(judged.status, judged.ending == listed.ending),
+            says=(
+                *(show(f"{finding.check}: {finding.sentence}") for finding in judged.findings),
+                *(show(f"never landed: {strike}") for strike in history.missed),
+            ),
+            rules=frozenset(rules),
+            findings=[msgspec.to_builtins(finding) for finding in judged.findings],
+            missed=list(history.missed),
+            events=len(history.events),
+            history=digest(history.events),
+        )
+
+    def broken(self, delivery: Delivery[Record], broken: Broken) -> Record:
+        """What is kept of a run in which the bench itself failed."""
+        row, index = delivery.key, delivery.index
+        plan = self._listed(row).sweep.plan(index) if index else NO_FAULTS
+        says = (show(f"the bench failed: {broken.reason}"),)
+        record = self._record(row, plan, BROKEN, "", mark=TROUBLE, says=says, error=broken.reason)
+        return msgspec.structs.replace(record, details=broken.details)
+
+    def _list(self, row: str) -> Listed:
+        seen, history = sightings(self.bench, row)
+        ending = self.bench.judge(row, NO_FAULTS, history).ending
+        labels = frozenset(sighting.point.label for sighting in seen)
+        matched = frozenset(
+            pattern
+            for pattern in self.selection.points
+            if any(covers(pattern, sighting.point) for sighting in seen)
+        )
+        return Listed(single(seen, self.selection) if self.faults else clean(), ending, labels, matched)
+
+    def _record(
+        self,
+        row: str,
+        plan: Plan,
+        status: str,
+        ending: str,
+        *,
+        mark: str,
+        says: tuple[str, ...],
+        rules: frozenset[str] = frozenset(),
+        **more: object,
+    ) -> Record:
+        capsule = Capsule(self.bench.design(row), row, plan)
+        replay = "" if status == PASSED else replay_line(capsule)
+        line: dict[str, object] = {"row": row, "plan": write(plan), "design": capsule.design}
+        line |= {"status": status, "mark": mark, "ending": ending} | more
+        line |= {"replay": replay} if replay else {}
+        step, fate = _struck(plan)
+        text = json.dumps(line)
+        return Record(row, step, fate, status, mark, ending, text, says, replay, rules=rules)
+
+
+def _mark(status: str, as_before: bool) -> str:
+    if status == FINDING:
+        return WRONG
+    if status != PASSED:
+        return TROUBLE
+    return AS_BEFORE if as_before else OTHERWISE
+
+
+def _struck(plan: Plan) -> tuple[str, str]:
+    """The step and the fate of a plan with one strike, as the fault matrix names them."""
+    if not plan.strikes:
+        return "", ""
+    point, fate = plan.strikes[0].point, plan.strikes[0].fate
+    return f"{point.actor.partition(':')[0]} {point.door} {point.label}", str(fate)

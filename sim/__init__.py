@@ -1,0 +1,1 @@
+"""The system under test, and the worlds that run it."""

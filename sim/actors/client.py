@@ -1,0 +1,128 @@
+"""The driver of a run: it plays the scenario's Sessions, heals the world, and looks at how the world was left."""
+
+from __future__ import annotations
+
+from sim.actor import Actor
+from sim.effects import Boot, Call, Failed, Heal, Join, Kill, Script, Sleep, Start, Uncertain, Wait
+from sim.protocol import AwaitTurn, CancelTurn, LoadSession, Prompt, TurnEnded
+from sim.rule import Decide
+from sim.scenario import Scenario, SessionPlan, Turn, calls, says, shell
+
+TURN_TIMEOUT_MS = 3 * 3_600_000
+"""How long the driver waits for a turn to end."""
+RETRY_MS = 1_000
+PROMPT_SENDS = 3
+LEASE_WAIT_MS = 61_000
+"""Longer than a writer lease, so that a new owner can take the Session over."""
+
+
+def probe_of(session: SessionPlan) -> SessionPlan:
+    """A second Session on the same Workspace: one Shell call, then text."""
+    name = f"probe-{session.workspace}"
+    turn = Turn((calls(shell(f"{name}-call", f"echo {name}")), says("done")))
+    return SessionPlan(name, session.workspace, (turn,))
+
+
+def prompt_id(session: str, number: int) -> str:
+    """The id of a Session's nth prompt, from 1."""
+    return f"{session}.p{number}"
+
+
+class Client(Actor):
+    """Plays every Session side by side; then, with all faults healed, probes each Workspace and reloads what is not well."""
+
+    def __init__(self, scenario: Scenario, ask: Decide) -> None:
+        self.scenario = scenario
+        self.ask = ask
+        self.unwell: dict[str, int] = {}
+
+    async def boot(self) -> None:
+        playing: list[Script[None]] = []
+        for _, session in enumerate(self.scenario.sessions):
+            script = await Start(self.play, (session, 1))
+            playing.append(script)
+        for _, script in enumerate(playing):
+            await Join(script)
+        await Heal()
+        probes = {session.workspace: probe_of(session) for session in self.scenario.sessions}
+        for _, probe in enumerate(probes.values() if self.scenario.probes else ()):
+            await self.play(probe, 1)
+        for _, session in enumerate(self.scenario.sessions):
+            await self.reload(session)
+
+    async def play(self, session: SessionPlan, first: int) -> None:
+        """The Session's turns from its ``first`` on, until one does not settle."""
+        if session.after:
+            await Wait(session.after)
+        await Boot(f"owner:{session.name}")
+        loaded = await self.load(session.name)
+        if not loaded:
+            self.unwell[session.name] = first
+            return
+        await self.turns(session, first)
+
+    async def turns(self, session: SessionPlan, first: int) -> None:
+        """The turns from the ``first`` on, on an owner that is up."""
+        self.unwell.pop(session.name, None)
+        for number, turn in enumerate(session.turns, 1):
+            if number < first:
+                continue
+            ended = await self.turn(session.name, number, turn)
+            if ended is None or ended.state == "recovery-blocked":
+                self.unwell[session.name] = number
+                return
+
+    async def load(self, session: str) -> bool:
+        """Open the Session in its owner; False when that is refused, or the owner does not answer."""
+        try:
+            await Call(f"harness:{session}", LoadSession(session), TURN_TIMEOUT_MS)
+        except (Failed, Uncertain):
+            return False
+        return True
+
+    async def turn(self, session: str, number: int, turn: Turn) -> TurnEnded | None:
+        """Send the prompt and wait for the turn's end; None when the owner does not tell it."""
+        prompt = prompt_id(session, number)
+        if turn.cancel:
+            await Start(self.cancel, (session, prompt, turn.cancel))
+        admitted = await self.prompt(session, Prompt(prompt, turn.text))
+        if not admitted:
+            return None
+        try:
+            return await Call(f"harness:{session}", AwaitTurn(prompt), TURN_TIMEOUT_MS)
+        except (Failed, Uncertain):
+            return None
+
+    async def prompt(self, session: str, prompt: Prompt) -> bool:
+        """Send a prompt, and the same again while the answer is lost: admission is idempotent by its id."""
+        sends = 0
+        while sends < PROMPT_SENDS:
+            sends += 1
+            try:
+                await Call(f"harness:{session}", prompt)
+                return True
+            except Failed:
+                return False
+            except Uncertain:
+                await Sleep(RETRY_MS)
+        return False
+
+    async def cancel(self, session: str, prompt: str, milestone: str) -> None:
+        """The user cancels at a milestone, once."""
+        await Wait(milestone)
+        await Call(f"harness:{session}", CancelTurn(prompt))
+
+    async def reload(self, session: SessionPlan) -> None:
+        """Look at a Session that is not well: does it take another prompt, and what does a new owner find?"""
+        first = self.unwell.get(session.name)
+        if first is None:
+            return
+        await self.prompt(session.name, Prompt(f"{session.name}.later", "go on"))
+        loaded = False
+        for _, _again in enumerate(range(self.scenario.reloads)):
+            await Kill(f"owner:{session.name}")
+            await Sleep(LEASE_WAIT_MS)
+            await Boot(f"owner:{session.name}")
+            loaded = await self.load(session.name)
+        if loaded:
+            await self.turns(session, first)

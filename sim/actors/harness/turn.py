@@ -1,0 +1,417 @@
+"""One turn's work on the Workspace, in the order of design 003."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from sim.design import Limits, admission, cancel, execution, lease, retry, settlement
+from msgspec.structs import replace
+
+from sim.effects import Call, Failed, Join, Script, Sleep, Uncertain
+from sim.protocol import (
+    SHELL,
+    Acknowledge,
+    Acquire,
+    Append,
+    Assistant,
+    Binding,
+    CancelExecution,
+    Checkpoint,
+    ClosePublisher,
+    Envelope,
+    Observed,
+    OpenPublisher,
+    Prepare,
+    Prepared,
+    Receipt,
+    Record,
+    Reference,
+    RegisterCapture,
+    RegisterPublisher,
+    Release,
+    Response,
+    StageResource,
+    StartExecution,
+    Status,
+    TakeReceipt,
+    ToolCall,
+    ToolIntent,
+    ToolReceipt,
+    ToolResult,
+    Value,
+    Warmed,
+)
+from sim.rule import Decide
+from sim.text import tool_digest
+
+BROKER = "broker"
+PROTOCOL = "managed-tool/v3"
+
+
+class RecoveryRequired(Exception):
+    """The turn cannot prove what happened; only an explicit recovery may go on (003 Lifecycle)."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Owner(Value, frozen=True, gc=False):
+    """Who leads the turn: the Session, its Workspace, and the activation under which it is led."""
+
+    session: str
+    workspace: str
+    activation: str
+    epoch: int
+
+
+class Batch(Value, frozen=True, gc=False):
+    """The calls of one model answer."""
+
+    round: int
+    calls: tuple[ToolCall, ...]
+
+
+class Reserved(Value, frozen=True, gc=False):
+    """One call with everything that identifies its execution, and the exact bytes that will be started."""
+
+    call: ToolCall
+    reference: Reference
+    payload: bytes
+    timeout: int
+
+
+class Refused(Value, frozen=True, gc=False):
+    """One call that the broker refused to reserve; its siblings run."""
+
+    call: ToolCall
+
+
+class ToolTurn:
+    """The tools of one prompt. ``uncertain`` is true while something may have happened that is not proved."""
+
+    def __init__(self, owner: Owner, prompt: str, ask: Decide, limits: Limits, warming: Script[Warmed]) -> None:
+        self.owner = owner
+        self.prompt = prompt
+        self.ask = ask
+        self.limits = limits
+        self.warming = warming
+        self.journal = f"journal:{owner.session}"
+        self.publisher = f"publisher:{owner.session}"
+        self.records: list[Record] = []
+        self.phase = "before_model"
+        self.covered = 0
+        self.generation = 0
+        self.acquired = False
+        self.listening = False
+        self.uncertain = False
+        self.cancelled = False
+        self.bindings: dict[str, Binding] = {}
+
+    # --- the order of design 003 ---------------------------------------------------------------------------------
+
+    async def execute(self, batch: Batch) -> None:
+        """One batch of tool calls, in the order of design 003."""
+        if refusal := self.refusal(batch):
+            await self.refuse(batch, refusal)
+            return
+
+        await self.acquire()
+        await self.register()
+        await self.append(Assistant(self.prompt, batch.round, "", batch.calls))
+        self.doubt()
+        planned = await self.reserve(batch)
+        await self.checkpoint("await_runtime")
+        for _, call in enumerate(planned):
+            receipt, response = await self.run(call)  # capture and receipt become durable in here
+            await self.append(ToolResult(self.prompt, batch.round, execution_of(call), (response,)))
+            await self.resolve(call)
+            await self.acknowledge(receipt)
+        self.proved()
+
+    async def consume(self) -> None:
+        """The results were read by the inference that has just ended."""
+        if self.phase == "results_ready":
+            await self.checkpoint("before_model")
+
+    async def finish(self) -> None:
+        """Settle consumption and release the Workspace; on doubt, neither."""
+        if self.ask(settlement.blocks, self.uncertain):
+            raise RecoveryRequired("the outcome of a step is not proved")
+        if not self.ask(settlement.must_release, self.acquired):
+            return
+        await self.consume()
+        self.doubt()
+        released = await Call(BROKER, Release(self.prompt))
+        if not self.ask(settlement.released, self.prompt, released.runtime_session):
+            raise RecoveryRequired("the release is not confirmed")
+        self.proved()
+
+    async def close(self) -> None:
+        """Close the turn's listener, whatever became of the turn; retained output stays (003 Lifecycle)."""
+        if self.listening:
+            self.listening = False
+            await Call(self.publisher, ClosePublisher(self.prompt))
+
+    # --- refusal -------------------------------------------------------------------------------------------------
+
+    def refusal(self, batch: Batch) -> tuple[Response, ...]:
+        """The responses with which the whole batch is refused; none when it may run. A guard ends the turn plainly."""
+        ask, limits = self.ask, self.limits
+        if ask(admission.duplicate_ids, batch.calls) or not ask(admission.assistant_fits, batch.calls, limits):
+            raise Failed("hosted_tool_batch_invalid", 400)
+        verdicts: list[admission.Verdict] = []
+        for call in batch.calls:
+            if ask(admission.unsupported, call) or ask(admission.cut_short, call) or ask(admission.oversized, call, limits):
+                raise Failed("hosted_tool_call_invalid", 400)
+            error = ask(admission.text_error, call) or ask(admission.shape_error, call, limits)
+            verdicts.append(admission.Verdict(call, error))
+        if not ask(admission.refuses_batch, tuple(verdicts)):
+            return ()
+        return ask(admission.refusals, tuple(verdicts))
+
+    async def refuse(self, batch: Batch, refusal: tuple[Response, ...]) -> None:
+        """The batch and one error for each of its calls become durable; nothing is acquired or started."""
+        self.doubt()
+        await self.append(Assistant(self.prompt, batch.round, "", batch.calls))
+        await self.append(ToolResult(self.prompt, batch.round, "", refusal))
+        self.proved()
+
+    # --- acquire and register ------------------------------------------------------------------------------------
+
+    async def acquire(self) -> None:
+        """Take the Workspace, for the first batch that needs it."""
+        if self.acquired:
+            return
+        await Join(self.warming)
+        self.doubt()
+        try:
+            await Call(BROKER, Acquire(self.owner.session, self.prompt, self.owner.workspace))
+        except Failed as refusal:
+            if self.ask(lease.acquire_refusal_is_definite, refusal.status, refusal.code):
+                self.proved()
+            raise
+        self.acquired = True
+        self.proved()
+        self.stop_if_cancelled()
+
+    async def register(self) -> None:
+        """Listen for this turn's output, and install the publisher in the Runtime Session."""
+        if self.listening:
+            return
+        self.doubt()
+        descriptor = await Call(self.publisher, OpenPublisher(self.prompt))
+        self.listening = True
+        registered = await Call(BROKER, RegisterPublisher(self.prompt, descriptor))
+        self.generation = registered.generation
+        self.proved()
+
+    # --- reservation, intent, checkpoint -------------------------------------------------------------------------
+
+    async def reserve(self, batch: Batch) -> list[Reserved | Refused]:
+        """Reserve each call in order and record what is going to be executed, before anything is."""
+        self.bindings = {}
+        planned: list[Reserved | Refused] = []
+        for position, call in enumerate(batch.calls):
+            worker_call = f"{self.owner.activation}.{self.prompt}.r{batch.round}.c{position}.w"
+            await Call(self.journal, StageResource(f"{worker_call}.input", call.arguments.encode()))
+            try:
+                prepared = await self.prepare(worker_call, inputs(call))
+            except Failed as refusal:
+                if not self.ask(execution.refuses_one_call, refusal.code):
+                    raise
+                planned.append(Refused(call))
+                continue
+            reserved = await self.intend(call, worker_call, prepared)
+            planned.append(reserved)
+        return planned
+
+    async def prepare(self, worker_call: str, arguments: dict[str, object]) -> Prepared:
+        """Reserve the execution; a lost reservation is replayed once, identically."""
+        payload = hashlib.sha256(payload_of(arguments)).hexdigest()
+        request = Prepare(self.prompt, worker_call, SHELL, PROTOCOL, f"sha256:{payload}", tool_digest(arguments))
+        sends = 0
+        while True:
+            sends += 1
+            try:
+                return await Call(BROKER, request)
+            except Uncertain as doubt:
+                if not self.ask(retry.prepare_again, doubt.cause, sends, self.limits):
+                    raise
+
+    async def intend(self, call: ToolCall, worker_call: str, prepared: Prepared) -> Reserved:
+        """The actual input and the intent become durable; the publisher learns whom to expect."""
+        arguments = inputs(call)
+        digest = tool_digest(arguments)
+        reference = Reference(prepared.execution, worker_call, self.prompt, self.generation, digest)
+        self.bindings[prepared.execution] = Binding(prepared.execution, call.id, worker_call, digest, "dispatch")
+        args_ref = f"{worker_call}.args"
+        await Call(self.journal, StageResource(f"{worker_call}.definition", SHELL.encode()))
+        await Call(self.journal, StageResource(args_ref, json.dumps(arguments).encode()))
+        await self.append(
+            ToolIntent(self.prompt, prepared.execution, call.id, worker_call, digest, args_ref, PROTOCOL),
+            resources=(f"{worker_call}.input", f"{worker_call}.definition", args_ref),
+        )
+        await Call(self.publisher, RegisterCapture(reference, call.id, self.prompt, args_ref))
+        timeout = arguments.get("timeout", self.limits.shell_timeout)
+        return Reserved(call, reference, payload_of(arguments), int(str(timeout)))
+
+    async def checkpoint(self, phase: str) -> None:
+        """Where the turn stands becomes durable, bound to this turn, prompt and activation."""
+        owner = self.owner
+        bindings = tuple(self.bindings.values()) if phase != "before_model" else ()
+        await self.append(Checkpoint(phase, self.prompt, owner.activation, owner.epoch, self.covered, bindings))
+        self.phase = phase
+
+    # --- execution -----------------------------------------------------------------------------------------------
+
+    async def run(self, call: Reserved | Refused) -> tuple[Receipt | None, Response]:
+        """Execute one reserved call; what comes back is durable and admitted."""
+        if isinstance(call, Refused):
+            return None, self.ask(admission.not_reserved, call.call)
+        if self.ask(cancel.stops_before_start, self.cancelled):
+            observed = await self.cancel(call)
+            return await self.call_off(call, observed)
+        await self.start(call)
+        observed = await self.observe(call)
+        if observed.envelope is None or observed.receipt is None:
+            return await self.call_off(call, observed)
+        envelope = observed.envelope
+        receipt = await Call(self.publisher, TakeReceipt(call.reference.execution, envelope))
+        if not self.ask(settlement.goes_on, receipt.delivery):
+            raise RecoveryRequired("the output is not complete")
+        return receipt, self.told(call, envelope)
+
+    async def start(self, call: Reserved) -> None:
+        """Dispatch, once. A lost start is never sent again: its outcome is observed (003 Identity)."""
+        sends = 0
+        while True:
+            sends += 1
+            try:
+                await Call(BROKER, StartExecution(call.reference.execution, call.payload))
+                return
+            except Failed as refusal:
+                if self.ask(execution.start_refusal_is_definite, refusal.code):
+                    raise
+                return
+            except Uncertain:
+                if not self.ask(execution.start_again, sends):
+                    return
+
+    async def observe(self, call: Reserved) -> Observed:
+        """Look until the execution is settled, within its window; a cancellation is sent on once."""
+        waited, window = 0, call.timeout + self.limits.window_slack
+        asked = False
+        while waited < window:
+            observed = await Call(BROKER, Status(call.reference.execution))
+            if self.ask(execution.status_answers, observed.state):
+                return observed
+            if self.cancelled and not asked:
+                asked = True
+                await self.cancel(call)
+            await Sleep(self.limits.status_poll)
+            waited += self.limits.status_poll
+        raise RecoveryRequired("the execution was not settled within its window")
+
+    async def cancel(self, call: Reserved) -> Observed:
+        """Ask for the end of an execution, and have it confirmed."""
+        observed = await Call(BROKER, CancelExecution(call.reference.execution))
+        if not self.ask(cancel.confirmed, observed.state):
+            raise RecoveryRequired("the cancellation is not confirmed")
+        return observed
+
+    async def call_off(self, call: Reserved, observed: Observed) -> tuple[None, Response]:
+        """Cancelled before start: proved not started, with null capture, a receipt of that, and nothing to ACK."""
+        envelope = observed.envelope
+        status = envelope.status if envelope else ""
+        if not envelope or not self.ask(cancel.proves_not_started, self.cancelled, observed.state, status):
+            raise RecoveryRequired("the execution did not end as it had to")
+        await self.append(ToolReceipt(call.reference.execution, "not_started", "", "", envelope))
+        return None, self.told(call, envelope)
+
+    def told(self, call: Reserved, envelope: Envelope) -> Response:
+        """What the model is told; an admitted result that fits no record is never shortened (003 Identity)."""
+        response = self.ask(settlement.tells, call.call.id, call.call.name, envelope)
+        if not self.ask(settlement.result_fits, json.dumps(response.text), self.limits):
+            raise RecoveryRequired("the admitted result does not fit its history record")
+        return response
+
+    # --- resolution and acknowledgement --------------------------------------------------------------------------
+
+    async def resolve(self, call: Reserved | Refused) -> None:
+        """The call's result is in history: its binding is settled; with the last one, results are ready."""
+        if isinstance(call, Reserved):
+            binding = self.bindings[call.reference.execution]
+            self.bindings[binding.execution] = replace(binding, state="settled")
+        open_calls = [each for each in self.bindings.values() if each.state != "settled"]
+        await self.checkpoint("await_runtime" if open_calls else "results_ready")
+
+    async def acknowledge(self, receipt: Receipt | None) -> None:
+        """Exact acknowledgement; a lost one is replayed once, identically. What never started has none."""
+        if receipt is None:
+            return
+        request = Acknowledge(receipt.execution, receipt)
+        sends = 0
+        while True:
+            sends += 1
+            try:
+                acknowledged = await Call(BROKER, request)
+                break
+            except Uncertain as doubt:
+                if not self.ask(retry.ack_again, doubt.cause, sends, self.limits):
+                    raise
+        if not self.ask(settlement.acknowledged, request.execution, acknowledged.execution):
+            raise RecoveryRequired("the acknowledgement is for another execution")
+
+    async def abandon(self) -> None:
+        """The batch failed: cancel what was reserved, as far as that can be done; nothing is concluded from it."""
+        for _, binding in enumerate(self.bindings.values()):
+            if binding.state == "settled":
+                continue
+            try:
+                await Call(BROKER, CancelExecution(binding.execution))
+            except (Failed, Uncertain):
+                if not self.ask(cancel.is_best_effort):
+                    raise
+
+    # --- journal and doubt ---------------------------------------------------------------------------------------
+
+    async def append(self, *records: Record, resources: tuple[str, ...] = ()) -> None:
+        """Make records durable. A record that may or may not be written leaves the turn in doubt."""
+        settled = not self.uncertain
+        self.doubt()
+        command = f"{self.prompt}.{len(self.records)}.{records[0].label}"
+        appended = await Call(self.journal, Append(command, records, resources))
+        self.records.extend(records)
+        self.covered = appended.last
+        if settled:
+            self.proved()
+
+    def doubt(self) -> None:
+        """From here until proof, what was asked may have happened without our knowing."""
+        self.uncertain = self.ask(settlement.doubt_first)
+
+    def proved(self) -> None:
+        """Everything asked so far is known to have happened, or not to have."""
+        self.uncertain = False
+
+    def stop_if_cancelled(self) -> None:
+        """Between acquisition and the first record a cancellation ends the turn plainly (behaviour §2.1, step 9)."""
+        if self.ask(cancel.stops_before_start, self.cancelled):
+            raise Failed("hosted_turn_cancelled")
+
+
+def inputs(call: ToolCall) -> dict[str, object]:
+    """The actual input of a Shell call: the model's arguments, in the foreground."""
+    return {**(admission.fields_of(call) or {}), "is_background": False}
+
+
+def payload_of(arguments: dict[str, object]) -> bytes:
+    """The exact bytes that start an execution; their digest protects them (003 Identity)."""
+    return json.dumps({"toolName": SHELL, "input": arguments}).encode()
+
+
+def execution_of(call: Reserved | Refused) -> str:
+    """The execution id of a call; empty when it was never reserved."""
+    return call.reference.execution if isinstance(call, Reserved) else ""

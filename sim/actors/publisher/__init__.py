@@ -1,0 +1,5 @@
+"""The publisher of a Session's owner: takes a worker's raw output, makes it durable, and admits it."""
+
+from sim.actors.publisher.publisher import Publisher
+
+__all__ = ["Publisher"]

@@ -1,0 +1,135 @@
+"""One capture's two streams as bounded segments, pages, seals and a manifest, each durable at once."""
+
+from __future__ import annotations
+
+import hashlib
+
+from sim.actors.publisher.retained import (
+    REFUSED,
+    Manifest,
+    Page,
+    SealContent,
+    Segment,
+    StreamPages,
+    encoded,
+)
+from sim.design import Limits, capture
+from sim.effects import Call, Failed, Uncertain
+from sim.ids import segment_resource_id
+from sim.protocol import STREAMS, Capture, PublishOutput, Seal
+from sim.rule import Decide
+
+
+class Stream:
+    """One stream as far as the owner has it: ``accepted`` bytes were taken, ``published`` of them are durable."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.accepted = 0
+        self.published = 0
+        self.segments = 0
+        self.ended = False
+        self.seal: Seal | None = None
+        self.buffer = bytearray()
+        self.unlisted: list[Segment] = []
+        self.pages: list[str] = []
+        self.taken = hashlib.sha256()
+        self.kept = hashlib.sha256()
+
+
+class Segments:
+    """The sequential segment adapter of one capture (003 Durable output storage). What failed once stays failed."""
+
+    def __init__(self, capture_id: str, journal: str, ask: Decide, limits: Limits) -> None:
+        self.capture_id = capture_id
+        self.journal = journal
+        self.ask = ask
+        self.limits = limits
+        self.reason = ""
+        self.streams = {name: Stream(name) for name in STREAMS}
+
+    def fail(self, reason: str) -> None:
+        """This capture will never be complete."""
+        self.reason = self.ask(capture.capture_stays_failed, self.reason, reason)
+
+    async def append(self, stream: Stream, content: bytes) -> None:
+        """Take bytes into the one segment buffer of their stream; publish it whenever it is full."""
+        stream.accepted += len(content)
+        stream.taken.update(content)
+        stream.buffer += content
+        while len(stream.buffer) >= self.limits.segment:
+            await self._segment(stream, self.limits.segment)
+
+    async def finish(self, stream: Stream) -> None:
+        """Publish what is left of a stream, verify its exact prefix, and seal it."""
+        if stream.buffer:
+            await self._segment(stream, len(stream.buffer))
+        if stream.unlisted:
+            await self._page(stream)
+        taken, kept = stream.taken.hexdigest(), stream.kept.hexdigest()
+        if not self.ask(capture.prefix_is_exact, stream.accepted, stream.published, taken, kept):
+            self.fail(capture.STORAGE_FAILED)
+            raise Failed(REFUSED)
+        seal = Seal(stream.name, stream.segments, stream.published, kept)
+        told = encoded(SealContent(seal.segments, seal.length, seal.digest))
+        await self._publish("seal", self._seal_id(stream), told)
+        stream.seal = seal
+
+    async def close(self) -> Capture:
+        """Publish the manifest, and say what is durable; an output without a manifest is unavailable."""
+        resource = f"manifest-{self.capture_id}"
+        streams = tuple(
+            StreamPages(stream.name, tuple(stream.pages), self._seal_id(stream) if stream.seal else "")
+            for stream in self.streams.values()
+        )
+        try:
+            await self._publish("manifest", resource, encoded(Manifest(self.capture_id, streams)))
+        except (Failed, Uncertain):
+            resource = ""
+        return self._described(resource)
+
+    def _described(self, manifest: str) -> Capture:
+        seals = tuple(stream.seal for stream in self.streams.values() if stream.seal)
+        listed = sum(len(stream.pages) for stream in self.streams.values())
+        failed = bool(self.reason)
+        status = self.ask(capture.capture_status, len(seals), listed, bool(manifest), failed)
+        reason = "" if status == capture.COMPLETE else self.reason or capture.PRODUCER_LOST
+        return Capture(self.capture_id, status, reason, manifest, seals)
+
+    def _seal_id(self, stream: Stream) -> str:
+        return segment_resource_id(self.capture_id, stream.name, "seal")
+
+    async def _segment(self, stream: Stream, size: int) -> None:
+        content = bytes(stream.buffer[:size])
+        if not self.ask(capture.within_bounds, stream.segments + 1, len(stream.pages) + 1, self.limits):
+            self.fail(capture.SIZE_LIMIT)
+            raise Failed(REFUSED)
+        resource = segment_resource_id(self.capture_id, stream.name, stream.segments)
+        digest = await self._publish("content", resource, content)
+        del stream.buffer[:size]
+        stream.kept.update(content)
+        stream.published += size
+        stream.segments += 1
+        stream.unlisted.append(Segment(resource, size, digest))
+        if len(stream.unlisted) == self.limits.segments_per_page:
+            await self._page(stream)
+
+    async def _page(self, stream: Stream) -> None:
+        resource = f"page-{self.capture_id}-{stream.name}-{len(stream.pages)}"
+        page = encoded(Page(stream.name, tuple(stream.unlisted)))
+        await self._publish("page", resource, page)
+        stream.pages.append(resource)
+        stream.unlisted = []
+
+    async def _publish(self, kind: str, resource: str, content: bytes) -> str:
+        """Make a piece durable, once: a refusal or doubt fails the capture for ever. Answers its digest."""
+        digest = hashlib.sha256(content).hexdigest()
+        try:
+            published = await Call(self.journal, PublishOutput(kind, resource, content))
+        except (Failed, Uncertain):
+            self.fail(capture.STORAGE_FAILED)
+            raise
+        if not self.ask(capture.publication_is_exact, digest, published.digest):
+            self.fail(capture.STORAGE_FAILED)
+            raise Failed(REFUSED)
+        return digest

@@ -1,0 +1,249 @@
+"""The worker: one per Workspace, born without a disk. A restart is a new generation that knows no old reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sim.actor import Actor
+from sim.actors.worker.process import SIGTERM, Process
+from sim.actors.worker.proxy import Proxy
+from sim.deeds import NO_CODE, Spawn
+from sim.design import Limits, capture
+from sim.effects import Act, Failed, Join, Select, Serial, Signal, Sleep, Start, Stop, Uncertain, Wait
+from sim.protocol import (
+    Acknowledged,
+    Activate,
+    Activated,
+    Confirm,
+    Deactivate,
+    Deactivated,
+    Descriptor,
+    Envelope,
+    Execute,
+    Halt,
+    InstallPublisher,
+    Observe,
+    Physical,
+    PublisherInstalled,
+    Receipt,
+    Reference,
+    WorkerState,
+)
+from sim.rule import Decide
+from sim.scenario import Program
+from sim.text import DigestError, Json, JsonError, parse_json, tool_digest, utf8
+
+CANNOT_START = 127
+"""The exit code of a command that could not become a process, as a shell tells it."""
+
+
+class Run:
+    """One execution in the worker's memory: executing, settled or unknown."""
+
+    def __init__(self, reference: Reference, proxy: Proxy) -> None:
+        self.reference = reference
+        self.proxy = proxy
+        self.halted = False
+        self.state = "executing"
+        self.envelope: Envelope | None = None
+        self.receipt: Receipt | None = None
+        self.acknowledged: Receipt | None = None
+
+    @property
+    def halt(self) -> str:
+        """The signal that stops its process."""
+        return f"{self.reference.execution}:halt"
+
+    def told(self) -> WorkerState:
+        """What the broker is told of it."""
+        return WorkerState(self.reference.execution, self.state, self.envelope, self.receipt)
+
+
+class Worker(Actor):
+    """Runs foreground commands in one Workspace, each only after the owner has opened its capture."""
+
+    def __init__(
+        self, workspace: str, life: int, ask: Decide, limits: Limits, programs: Callable[[str], Program]
+    ) -> None:
+        self.workspace = workspace
+        self.life = life
+        self.ask = ask
+        self.limits = limits
+        self.programs = programs
+        self.publishers: dict[str, Descriptor] = {}
+        self.runs: dict[str, Run] = {}
+
+    async def activate(self, request: Activate) -> Activated:
+        """Tell which life of this worker the Runtime Session is bound to."""
+        return Activated(self.life)
+
+    async def install(self, request: InstallPublisher) -> PublisherInstalled:
+        """Keep the descriptor in memory, for the whole life of the Runtime Session."""
+        publisher = request.publisher
+        self.refuse_other_life(request.generation)
+        local = self.ask(capture.publisher_is_local, publisher.url)
+        if not local or not self.ask(capture.capability_is_whole, publisher.capability):
+            raise Failed("managed_runtime_attestation_invalid", 400)
+        kept = self.publishers.get(request.runtime_session)
+        if not self.ask(capture.descriptor_stays, kept is not None, kept == publisher):
+            raise Failed("managed_runtime_identity_conflict")
+        self.publishers[request.runtime_session] = publisher
+        return PublisherInstalled(request.runtime_session)
+
+    async def execute(self, request: Execute) -> WorkerState:
+        """Run a command, or join it; copies of one request wait for each other."""
+        return await Serial(f"{request.reference.execution}:execute", self.begin, (request,))
+
+    async def begin(self, request: Execute) -> WorkerState:
+        """Identity, then the owner's capture, then the journal, then the process."""
+        reference = request.reference
+        self.refuse_other_life(reference.generation)
+        arguments = self.identified(request)
+        known = self.runs.get(reference.execution)
+        same = known is not None and known.reference == reference
+        met = self.ask(capture.meets_execution, known is not None, same)
+        if met == "conflict":
+            raise Failed("managed_runtime_identity_conflict")
+        if known is not None and met == "join":
+            return known.told()
+
+        publisher = self.publishers.get(reference.runtime_session)
+        if publisher is None:
+            raise Failed("managed_context_unavailable")
+        proxy = Proxy(reference, publisher, self.ask, self.limits)
+        opened = await proxy.opens()
+        if not self.ask(capture.may_spawn, opened):
+            raise Failed("managed_context_unavailable")
+
+        run = self.runs[reference.execution] = Run(reference, proxy)
+        await Start(self.run, (run, str(arguments.get("command")), self.timeout(arguments)))
+        return run.told()
+
+    async def run(self, run: Run, command: str, timeout: int) -> None:
+        """One execution from spawn to admission."""
+        reference, proxy = run.reference, run.proxy
+        process = Process(reference.execution, self.workspace, self.programs(command), self.limits.pipe)
+        try:
+            await Act(Spawn(reference.execution, reference.worker_call, self.workspace, utf8(command)))
+        except Failed:
+            process.end()
+            code = CANNOT_START
+        else:
+            code = await self.watch(run, process, timeout)
+        for _, (stream, pipe) in enumerate(process.pipes.items()):
+            await proxy.finish(stream, pipe)
+        await self.admit(run, self.outcome(run, code))
+
+    async def watch(self, run: Run, process: Process, timeout: int) -> int:
+        """Read both pipes while the process lives; answers its exit code, or NO_CODE when it was killed."""
+        for _, (stream, pipe) in enumerate(process.pipes.items()):
+            await Start(run.proxy.pump, (stream, pipe))
+        living = await Start(process.live)
+        if not run.halted:
+            await Select((Join(living), Wait(run.halt), Sleep(timeout)))
+        killed = await process.killed()
+        if not killed:
+            return await Join(living)
+        await Stop(living)
+        return NO_CODE
+
+    async def admit(self, run: Run, physical: Physical) -> None:
+        """The owner's envelope and receipt; without them nobody knows what became of the output."""
+        try:
+            envelope = await run.proxy.finalize(physical)
+            receipt = await run.proxy.accept(envelope)
+        except (Failed, Uncertain):
+            run.state = self.ask(capture.worker_state, False)
+            return
+        run.envelope, run.receipt = envelope, receipt
+        run.state = self.ask(capture.worker_state, True)
+
+    async def observe(self, request: Observe) -> WorkerState:
+        """What this life of the worker knows of exactly this reference."""
+        return self.known(request.reference).told()
+
+    async def stop(self, request: Halt) -> WorkerState:
+        """Kill the process; what it wrote so far is captured, and its end is observed later."""
+        run = self.known(request.reference)
+        run.halted = True
+        await Signal(run.halt)
+        return run.told()
+
+    async def confirm(self, request: Confirm) -> Acknowledged:
+        """The exact acknowledgement of a settled execution."""
+        run = self.known(request.reference)
+        exact = self.ask(capture.acknowledges, run.state, run.receipt == request.receipt)
+        same = run.acknowledged == request.receipt
+        if not exact or not self.ask(capture.acknowledgement_stays, run.acknowledged is not None, same):
+            raise Failed("managed_tool_result_conflict")
+        run.acknowledged = request.receipt
+        return Acknowledged(request.reference.execution)
+
+    async def deactivate(self, request: Deactivate) -> Deactivated:
+        """Forget a Runtime Session of which nothing runs."""
+        session = request.runtime_session
+        own = {name: run for name, run in self.runs.items() if run.reference.runtime_session == session}
+        running = sum(run.state == "executing" for run in own.values())
+        if not self.ask(capture.may_deactivate, running):
+            raise Failed("runtime_session_busy")
+        self.runs = {name: run for name, run in self.runs.items() if name not in own}
+        self.publishers.pop(session, None)
+        return Deactivated(session)
+
+    def refuse_other_life(self, generation: int) -> None:
+        """A reference to another life of this worker is not served."""
+        if not self.ask(capture.generation_is_own, generation, self.life):
+            raise Failed("managed_runtime_identity_conflict")
+
+    def identified(self, request: Execute) -> Mapping[str, Json]:
+        """The arguments that the payload carries, if they are those that the reference names."""
+        arguments = _arguments(request.payload)
+        try:
+            computed = tool_digest(arguments)
+        except DigestError:
+            computed = ""
+        if not self.ask(capture.arguments_are_those, computed, request.reference.input_digest):
+            raise Failed("managed_runtime_identity_conflict")
+        if not self.ask(capture.runs_in_foreground, bool(arguments.get("is_background"))):
+            raise Failed("managed_tool_invalid_request", 400)
+        return arguments
+
+    def timeout(self, arguments: Mapping[str, Json]) -> int:
+        """How long the command may run, in virtual milliseconds."""
+        asked = arguments.get("timeout")
+        return int(asked) if isinstance(asked, float) else self.limits.shell_timeout
+
+    def known(self, reference: Reference) -> Run:
+        """The run of exactly this reference."""
+        run = self.runs.get(reference.execution)
+        if run is None or run.reference != reference:
+            raise Failed("managed_runtime_execution_unknown", 404)
+        return run
+
+    def outcome(self, run: Run, code: int) -> Physical:
+        """How the process ended, whatever became of its output."""
+        tail = run.proxy.tail
+        status = self.ask(capture.physical_status, run.halted and code == NO_CODE, code)
+        signal = SIGTERM if code == NO_CODE else ""
+        shown = self.ask(capture.preview, tail.text)
+        return Physical(status, code, signal, shown, tail.truncated, run.proxy.failed)
+
+    handlers = {  # noqa: RUF012
+        Activate: activate,
+        InstallPublisher: install,
+        Execute: execute,
+        Observe: observe,
+        Halt: stop,
+        Confirm: confirm,
+        Deactivate: deactivate,
+    }
+
+
+def _arguments(payload: bytes) -> Mapping[str, Json]:
+    """The tool input in a payload; nothing when it is not what a payload is."""
+    try:
+        parsed = parse_json(payload.decode(errors="replace"))
+    except JsonError:
+        return {}
+    arguments = parsed.get("input") if isinstance(parsed, dict) else None
+    return arguments if isinstance(arguments, dict) else {}

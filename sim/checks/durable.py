@@ -1,0 +1,198 @@
+"""What a receipt promises: the output is durable, whole, and exactly what the process wrote."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import msgspec
+
+from sim.checks.check import (
+    Check,
+    Scene,
+    Told,
+    acted,
+    asked,
+    by_execution,
+    by_key,
+    by_recorded_execution,
+    recorded,
+    wrote,
+)
+from sim.deeds import Emit
+from sim.facts import RESOURCES, StoredResource
+from sim.history import Committed
+from sim.protocol import (
+    STREAMS,
+    Acknowledge,
+    Capture,
+    Confirm,
+    Entry,
+    Receipt,
+    Seal,
+    ToolReceipt,
+    TurnSettled,
+)
+
+ROT = "rot"
+"""The label under which a history tells that bytes changed at rest: no transaction of anybody's."""
+
+
+class Written(msgspec.Struct, frozen=True, gc=False):
+    """What a process wrote into its pipes; ``late`` is what a detached child added after its end."""
+
+    output: tuple[tuple[str, bytes], ...] = ()
+    late: tuple[tuple[str, bytes], ...] = ()
+
+    def prompt(self, stream: str) -> bytes:
+        """What the process itself wrote into a stream: all of it must be captured."""
+        return b"".join(content for name, content in self.output if name == stream)
+
+    def whole(self, stream: str) -> bytes:
+        """The same with what came late: some of that may be captured too."""
+        return self.prompt(stream) + b"".join(content for name, content in self.late if name == stream)
+
+
+def _emitted(written: Written, emit: Emit, scene: Scene) -> Told[Written]:
+    piece = (emit.stream, emit.content)
+    if emit.late:
+        return Written(written.output, (*written.late, piece)), None
+    return Written((*written.output, piece), written.late), None
+
+
+def resource_of(capture: str, stream: str, ordinal: int | str) -> str:
+    """The name of a segment, or of a stream's seal (behaviour §1.8), computed apart from the capture code."""
+    return hashlib.sha256(json.dumps([capture, stream, ordinal], separators=(",", ":")).encode()).hexdigest()
+
+
+def _stored(scene: Scene, capture: Capture, seal: Seal) -> bytes | None:
+    """The durable bytes of a sealed stream; None when a segment, or the seal itself, is missing."""
+    rows = [
+        scene.row(RESOURCES, f"{scene.session}/{resource_of(capture.id, seal.stream, ordinal)}")
+        for ordinal in range(seal.segments)
+    ]
+    sealed = scene.row(RESOURCES, f"{scene.session}/{resource_of(capture.id, seal.stream, 'seal')}")
+    if sealed is None or None in rows:
+        return None
+    return b"".join(row.content for row in rows if row is not None)
+
+
+def _lacks(written: Written, capture: Capture, seal: Seal, scene: Scene) -> str:
+    """What is wrong with one sealed stream of a complete capture; empty when nothing is."""
+    least, most = written.prompt(seal.stream), written.whole(seal.stream)
+    if not len(least) <= seal.length <= len(most):
+        return f"{seal.stream} is sealed at {seal.length} bytes of {len(least)} written"
+    if hashlib.sha256(most[: seal.length]).hexdigest() != seal.digest.removeprefix("sha256:"):
+        return f"{seal.stream} is sealed with a digest that is not that of what was written"
+    if (durable := _stored(scene, capture, seal)) is None:
+        return f"{seal.stream} has a segment or seal that is not durable"
+    return "" if durable == most[: seal.length] else f"{seal.stream} is durable with other bytes than were written"
+
+
+def _received(written: Written, entry: Entry, scene: Scene) -> Told[Written]:
+    receipt: Any = entry.record
+    capture: Capture | None = receipt.envelope.capture
+    complete = capture is not None and capture.status == "complete"
+    if complete != (receipt.delivery == "committed"):
+        state = "none" if capture is None else capture.status
+        return written, f"receipt of {receipt.execution} is {receipt.delivery} over a capture that is {state}"
+    if capture is None or not complete:
+        return written, None
+    sealed = {seal.stream for seal in capture.seals}
+    wrong = [f"{stream} is not sealed" for stream in STREAMS if stream not in sealed]
+    wrong += [lack for seal in capture.seals if (lack := _lacks(written, capture, seal, scene))]
+    if capture.reason or scene.row(RESOURCES, f"{scene.session}/{capture.manifest}") is None:
+        wrong.append("its manifest is not durable")
+    return written, f"complete receipt of {receipt.execution}: {'; '.join(wrong)}" if wrong else None
+
+
+COMPLETE_MEANS_COMPLETE = Check(
+    "complete-means-complete",
+    cites="003 Identity; 003 Durable output storage",
+    says="A receipt is committed exactly over a complete capture: both streams sealed, durable, as the process wrote.",
+    start=Written(),
+    hears=(acted(Emit, by_execution, _emitted), recorded(ToolReceipt, by_recorded_execution, _received)),
+)
+
+
+def _kept(state: bool, row: StoredResource, scene: Scene) -> Told[bool]:
+    event: Any = scene.event
+    before: StoredResource | None = scene.before
+    if before is None or (before.content, before.kind) == (row.content, row.kind):
+        return state, None
+    rotten = isinstance(event, Committed) and event.label == ROT
+    return state, None if rotten else f"resource {scene.write.key} was overwritten with other bytes"
+
+
+IMMUTABLE_RESOURCES = Check(
+    "immutable-resources",
+    cites="003 Durable output storage",
+    says="A resource id never gets other bytes or another kind.",
+    start=False,
+    hears=(wrote(StoredResource, by_key, _kept),),
+)
+
+
+# --- the exact acknowledgement --------------------------------------------------------------------------------------
+
+
+class Admission(msgspec.Struct, frozen=True, gc=False):
+    """The receipt that a journal holds for an execution, and whether its turn is settled."""
+
+    receipt: Receipt | None = None
+
+
+def _admitted(known: Admission, entry: Entry, scene: Scene) -> Told[Admission]:
+    record: Any = entry.record
+    revision = entry.sequence if record.delivery == "committed" else 0
+    receipt = Receipt(record.execution, record.manifest, record.delivery, revision, record.outcome_ref)
+    return Admission(receipt), None
+
+
+def _exact(known: Admission, request: Acknowledge | Confirm, scene: Scene) -> Told[Admission]:
+    if known.receipt is None:
+        return known, f"{request.receipt.execution} was acknowledged without a receipt"
+    if request.receipt != known.receipt:
+        return known, f"{known.receipt.execution} was acknowledged with another receipt than its own"
+    return known, None
+
+
+EXACT_ACK = Check(
+    "exact-ack",
+    cites="003 Identity; behaviour §1.12",
+    says="An acknowledgement carries exactly the durable receipt of its execution.",
+    start=Admission(),
+    hears=(
+        recorded(ToolReceipt, by_recorded_execution, _admitted),
+        asked(Acknowledge, by_execution, _exact),
+        asked(Confirm, lambda confirm, scene: confirm.reference.execution, _exact),
+    ),
+)
+
+
+def _settled(settled: bool, entry: Entry, scene: Scene) -> Told[bool]:
+    return True, None
+
+
+def _turn_of(request: Acknowledge, scene: Scene) -> tuple[str, str] | None:
+    intended = scene.intended.get(request.execution)
+    return None if intended is None else (intended.session, intended.intent.prompt)
+
+
+def _acknowledged(settled: bool, request: Acknowledge, scene: Scene) -> Told[bool]:
+    return settled, f"{request.execution} of a settled turn was acknowledged again" if settled else None
+
+
+ACK_OF_THE_OPEN_TURN = Check(
+    "ack-of-the-open-turn",
+    cites="RC-39",
+    says="Only receipts of a turn that is not settled are acknowledged; a load replays none of the old ones.",
+    start=False,
+    hears=(
+        recorded(TurnSettled, lambda entry, scene: (scene.session, entry.record.prompt), _settled),
+        asked(Acknowledge, _turn_of, _acknowledged),
+    ),
+)
+
+CHECKS = (COMPLETE_MEANS_COMPLETE, IMMUTABLE_RESOURCES, EXACT_ACK, ACK_OF_THE_OPEN_TURN)

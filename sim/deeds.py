@@ -1,0 +1,81 @@
+"""What a command's process does to the world outside. Values only, so that a judge can read them too."""
+
+from __future__ import annotations
+
+from sim.effects import Deed, Outside
+
+NO_CODE = -1
+"""The exit code of a process that a signal ended."""
+
+
+class Spawn(Deed[None], frozen=True, gc=False):
+    """A command becomes a process in its Workspace; ``command`` is the UTF-8 text that the shell is given."""
+
+    execution: str
+    worker_call: str
+    workspace: str
+    command: bytes
+
+    @property
+    def operation(self) -> str:
+        return self.execution
+
+    def happen(self, outside: Outside) -> None:
+        """A process by itself changes no file."""
+
+
+class TouchFile(Deed[None], frozen=True, gc=False):
+    """A command appends a line to a file of its Workspace; who dies half-way leaves half of its bytes."""
+
+    execution: str
+    workspace: str
+    file: str
+    line: bytes
+
+    @property
+    def operation(self) -> str:
+        return f"{self.execution}:{self.file}"
+
+    def happen(self, outside: Outside) -> None:
+        outside.append(self.workspace, self.file, self.line)
+
+    def halfway(self, outside: Outside) -> None:
+        outside.append(self.workspace, self.file, self.line[: len(self.line) // 2])
+
+
+class Emit(Deed[None], frozen=True, gc=False):
+    """A command writes bytes into one of its two pipes: what a complete capture must hold, told apart from it.
+
+    ``late`` says that a detached child writes them, after the command itself has ended.
+    """
+
+    execution: str
+    stream: str
+    content: bytes
+    late: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"Emit.{self.stream}"
+
+    @property
+    def operation(self) -> str:
+        return f"{self.execution}:{self.stream}"
+
+    def happen(self, outside: Outside) -> None:
+        """Bytes in a pipe change no file."""
+
+
+class ExitProcess(Deed[None], frozen=True, gc=False):
+    """A command's process ends: with an exit code, or with :data:`NO_CODE` by a signal."""
+
+    execution: str
+    exit_code: int
+    signal: str
+
+    @property
+    def operation(self) -> str:
+        return self.execution
+
+    def happen(self, outside: Outside) -> None:
+        """The end of a process changes no file."""

@@ -1,0 +1,61 @@
+"""The design in force, as a value."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+import sim.design
+from sim.design.limits import Limits
+from sim.rule import Rule
+
+
+class Design(msgspec.Struct, frozen=True):
+    """Named rules and limits.
+
+    ``replaced`` maps a rule's name to what answers in its place: empty for the seeds' own design. A mutant is another
+    value of this type.
+    """
+
+    name: str = "seed"
+    limits: Limits = Limits()
+    replaced: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+
+    def replacing(self, rule: Rule[..., Any], answer: Callable[..., Any], name: str = "") -> Design:
+        """The same design with another answer to one rule."""
+        replaced = MappingProxyType({**self.replaced, rule.name: answer})
+        return Design(name or f"{self.name}-{rule.name}", self.limits, replaced)
+
+    def digest(self) -> str:
+        """The identity of the design: 12 hex digits over every rule's text and every limit."""
+        text = [f"{rule.name} {inspect.getsource(rule.answer)}" for rule in catalogue().values()]
+        text += [f"{name} {inspect.getsource(answer)}" for name, answer in sorted(self.replaced.items())]
+        text.append(repr(msgspec.to_builtins(self.limits)))
+        return hashlib.sha256("\n".join(text).encode()).hexdigest()[:12]
+
+
+def catalogue() -> dict[str, Rule[..., Any]]:
+    """Every rule of the design by name, in order of name."""
+    rules: dict[str, Rule[..., Any]] = {}
+    for module in pkgutil.iter_modules(sim.design.__path__):
+        for value in vars(import_module(f"sim.design.{module.name}")).values():
+            if isinstance(value, Rule):
+                rules[value.name] = value
+    return dict(sorted(rules.items()))
+
+
+SEED = Design()
+"""Both seeds, with the real limits."""
+
+SCALED = Design(
+    "seed-scaled",
+    Limits(segment=64, segments_per_page=2, write=32, process_buffer=256, pipe=64, reread=256),
+)
+"""The seeds' rules with small sizes, so that a hundred bytes of output cross every boundary."""

@@ -1,0 +1,30 @@
+"""The order of design 003, as a table. A turn may stop anywhere; it may not skip."""
+
+from __future__ import annotations
+
+PHASES = (
+    "before_model",
+    "model_output_committed",
+    "await_runtime",
+    "results_ready",
+    "turn_settled",
+)
+"""The phases of a checkpoint in this path (behaviour, checkpoint of the Session journal)."""
+
+ORDER = (
+    "acquire",
+    "register",
+    "assistant",
+    "intent",
+    "checkpoint",
+    "execute",
+    "capture",
+    "receipt",
+    "result",
+    "resolution",
+    "acknowledgement",
+    "inference",
+    "consumption",
+    "release",
+)
+"""003 Identity, admission and model history: "The order is: ..."."""

@@ -1,0 +1,97 @@
+"""The database as dictionaries: the reference against which every other storage is compared."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from sim.effects import Table, Transaction
+from sim.history import Write
+from sim.rule import Decide
+
+R = TypeVar("R")
+Row = TypeVar("Row")
+
+
+class MemoryDatabase:
+    """Committed rows. It is a :class:`~sim.effects.Disk` for reading, and applies transactions whole or not at all."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, dict[str, Any]] = {}
+
+    def get(self, table: Table[Row], key: str) -> Row | None:
+        """The committed row under ``key``, or None."""
+        rows = self.tables.get(table.name)
+        return None if rows is None else rows.get(key)
+
+    def rows(self, table: Table[Row], prefix: str) -> list[tuple[str, Row]]:
+        """Every committed (key, row) whose key starts with ``prefix``, in key order."""
+        rows = self.tables.get(table.name, {})
+        return [(key, rows[key]) for key in sorted(rows) if key.startswith(prefix)]
+
+    def apply(self, transaction: Transaction[R], ask: Decide, now: int) -> tuple[R, tuple[Write, ...]]:
+        """Run a transaction at ``now`` virtual milliseconds: its answer, and the rows it wrote.
+
+        Raises:
+            Failed: the transaction refused; nothing was written.
+        """
+        unit = _Unit(self, now)
+        answer = transaction.apply(unit, ask)
+        for write in unit.writes:
+            self.write(write)
+        return answer, tuple(unit.writes)
+
+    def write(self, write: Write) -> None:
+        """Make one row durable, or remove it when the write carries none."""
+        rows = self.tables.setdefault(write.table, {})
+        if write.row is None:
+            rows.pop(write.key, None)
+        else:
+            rows[write.key] = write.row
+
+
+class _Unit:
+    """What one transaction sees: the committed rows with its own writes over them."""
+
+    __slots__ = ("_base", "_over", "now", "writes")
+
+    def __init__(self, base: MemoryDatabase, now: int) -> None:
+        self._base = base
+        self._over: dict[tuple[str, str], Any] = {}
+        self.now = now
+        self.writes: list[Write] = []
+
+    def get(self, table: Table[Row], key: str) -> Row | None:
+        over = self._over
+        if over and (place := (table.name, key)) in over:
+            return over[place]
+        return self._base.get(table, key)
+
+    def put(self, table: Table[Row], key: str, row: Row) -> None:
+        self._over[table.name, key] = row
+        self.writes.append(Write(table.name, key, row))
+
+    def delete(self, table: Table[Any], key: str) -> None:
+        self._over[table.name, key] = None
+        self.writes.append(Write(table.name, key, None))
+
+    def rows(self, table: Table[Row], prefix: str) -> list[tuple[str, Row]]:
+        merged = dict(self._base.rows(table, prefix))
+        for (name, key), row in self._over.items():
+            if name == table.name and key.startswith(prefix):
+                merged[key] = row
+        return [(key, merged[key]) for key in sorted(merged) if merged[key] is not None]
+
+
+class MemoryOutside:
+    """Files by (directory, name)."""
+
+    def __init__(self) -> None:
+        self.files: dict[tuple[str, str], bytes] = {}
+
+    def read(self, directory: str, name: str) -> bytes:
+        """The bytes of a file; empty when there is none."""
+        return self.files.get((directory, name), b"")
+
+    def append(self, directory: str, name: str, content: bytes) -> None:
+        """Add bytes at the end of a file."""
+        self.files[directory, name] = self.read(directory, name) + content
