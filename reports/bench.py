@@ -9,6 +9,7 @@ import msgspec
 
 from sim.checks.check import Finding
 from sim.history import History
+from sim.outcome import Outcome
 from sim.points import NO_FAULTS, Plan, Sighting, Watcher
 
 PASSED, FINDING, MISSED, BROKEN = "passed", "finding", "missed", "broken"
@@ -49,6 +50,10 @@ class Bench(Protocol):
         """Every row, in the order in which a sweep takes them."""
         ...
 
+    def rules(self) -> Collection[str]:
+        """The name of every rule of the design."""
+        ...
+
     def design(self, row: str) -> str:
         """The digest of the design that the row is played under."""
         ...
@@ -74,6 +79,12 @@ class House:
 
         return ROWS
 
+    def rules(self) -> Collection[str]:
+        """The catalogue of the design."""
+        from sim.design.design import catalogue
+
+        return catalogue()
+
     def design(self, row: str) -> str:
         """The digest of the row's design."""
         design = self.rows()[row].design
@@ -93,7 +104,16 @@ class House:
         from scenarios.judge import verdict
 
         found = verdict(self.rows()[row], plan, history)
-        return Judged(found.status, str(found.outcome), tuple(found.findings))
+        return Judged(found.status, ending(found.outcome), tuple(found.findings))
+
+
+def ending(outcome: Outcome) -> str:
+    """How every turn ended, in order, and who is left with a Workspace, in words."""
+    turns = [turn.ending + (f" ({turn.reason})" if turn.reason else "") for turn in outcome.turns]
+    leases = [f"held by {holder}" if holder else "free" for _, holder in outcome.leases]
+    left = [f"lease {' and '.join(leases)}"] if leases else ["no lease"]
+    over = [f"stopped by {outcome.exhausted}"] if outcome.exhausted else []
+    return "; ".join([", ".join(turns) or "no turn", *left, *over])
 
 
 def sightings(bench: Bench, row: str) -> tuple[list[Sighting], History]:

@@ -30,9 +30,9 @@ MEANING = {
 class Record(msgspec.Struct, frozen=True):
     """What is kept of one run.
 
-    ``step`` and ``fate`` are empty for the run without faults. ``line`` is the whole record as JSON, ``says`` what is
-    wrong, ``replay`` the line that plays it again, ``details`` a traceback. ``rules`` are the rules consulted that
-    this process did not tell of before.
+    ``step`` and ``fate`` are empty for the run without faults. ``line`` is the whole record as JSON,
+    ``says`` what is wrong, ``replay`` the line that plays it again, ``details`` a traceback. ``rules`` are
+    the rules consulted that this process did not tell of before.
     """
 
     row: str

@@ -15,8 +15,8 @@ RUNS, SUMMARY = "runs.jsonl", "summary.md"
 class Folder:
     """Where a sweep writes ``runs.jsonl`` and ``summary.md``, both or neither.
 
-    A disk that fills up does not end the sweep: ``trouble`` keeps the first error, the files of an earlier sweep stay
-    as they are, and what the terminal shows is still whole.
+    A disk that fills up does not end the sweep: ``trouble`` keeps the first error, the files of an earlier
+    sweep stay as they are, and what the terminal shows is still whole.
 
     Raises:
         Trouble: the folder cannot be made or written to.

@@ -1,102 +1,141 @@
-"""What a sweep came to, in words and tables: for the terminal, and as Markdown for a pull request."""
+"""What a sweep came to, as tables: for the terminal, and as Markdown that can be pasted into a pull request."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
+from collections.abc import Iterator
 
-from faults.engine import Broken, Delivery
-from faults.fates import UNSTRUCK, VOCABULARY
-from reports.bench import BROKEN, FINDING, MISSED, PASSED
-from reports.campaign import AS_BEFORE, MEANING, OTHERWISE, TROUBLE, WRONG, Campaign, Record
-from reports.trouble import BENCH_ERROR, CLEAN, FINDINGS, INCOMPLETE, INTERRUPTED
+from faults.fates import ACT, CALL, COMMIT, UNSTRUCK, VOCABULARY
+from reports.campaign import AS_BEFORE, MEANING, OTHERWISE, TROUBLE, WRONG, Record
+from reports.tally import Tally
 from sim.text import show
 
-KEPT = 1_000
-"""Findings kept for the summary; every one is in ``runs.jsonl``."""
-
-ON_TERMINAL = 50
-"""Findings shown on the terminal."""
+SHOWN = 50
+"""Runs without a pass that are shown on the terminal."""
 
 MARKS = (AS_BEFORE, OTHERWISE, WRONG, TROUBLE)
-LEGEND = " · ".join(f"`{mark}` {meaning}" for mark, meaning in MEANING.items())
+"""From the lightest to the gravest, but for the last: a cell of the matrix shows the gravest of its runs."""
+
+_GRAVEST = (WRONG, TROUBLE, OTHERWISE, AS_BEFORE)
 
 BLIND = (
-    "Several faults in one run: this sweep strikes one at a time.",
-    "Other schedules: messages that no fault touches keep the order of the simulated world.",
-    "What the model of the world leaves out: SQL dialects, real model providers, pipes and processes of an operating "
-    "system, real object stores, performance.",
+    "Several faults in one run: a sweep strikes one at a time.",
+    "Other orders of what happens at the same time: no fault, no other order.",
+    "What the simulated world leaves out: SQL dialects, real model providers, operating systems, performance.",
 )
-"""What no sweep of this kind can see."""
+"""What no sweep can see."""
 
 
-class Tally:
-    """Adds up the records of a sweep, in order, without keeping them."""
+def terminal(tally: Tally, limit: int | None = SHOWN) -> Iterator[str]:
+    """The lines of a sweep's end: what is wrong, a row of numbers for each row, the verdict."""
+    kept = tally.kept if limit is None else tally.kept[:limit]
+    for record in kept:
+        yield from _wrong(record)
+    if tally.wrong > len(kept):
+        yield f"{tally.wrong - len(kept):,} more did not pass; runs.jsonl holds a replay line for each."
+        yield ""
+    width = max([len(show(row)) for row in tally.rows] + [len("row")])
+    yield f"{'row':<{width}}  {'runs':>7}" + "".join(f"  {mark:>7}" for mark in MARKS)
+    for row, marks in tally.rows.items():
+        numbers = "".join(f"  {marks[mark] or '.':>7}" for mark in MARKS)
+        yield f"{show(row):<{width}}  {marks.total():>7}{numbers}"
+    yield ""
+    yield from (f"{mark} {MEANING[mark]}" for mark in MARKS)
+    yield ""
+    yield f"{tally.verdict}: {tally.made}: {tally.came_to}"
 
-    def __init__(self, campaign: Campaign) -> None:
-        self.campaign = campaign
-        self.done = 0
-        self.statuses: Counter[str] = Counter()
-        self.rows: dict[str, Counter[str]] = defaultdict(Counter)
-        self.endings: Counter[str] = Counter()
-        self.cells: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        self.steps: dict[str, None] = {}
-        self.rules: set[str] = set()
-        self.troubles: list[Record] = []
-        self.interrupted = False
-        self.stopped = False
 
-    def add(self, delivery: Delivery[Record]) -> Record:
-        """Count the result of one run; its record."""
-        record = delivery.result
-        if isinstance(record, Broken):
-            record = self.campaign.broken(delivery, record)
-        self.done += 1
-        self.statuses[record.status] += 1
-        self.rows[record.row][record.mark] += 1
-        if record.status == PASSED:
-            self.endings[record.ending] += 1
-        elif len(self.troubles) < KEPT:
-            self.troubles.append(record)
-        if record.step:
-            self.steps.setdefault(record.step)
-            self.cells[record.step, record.fate][record.mark] += 1
-        self.rules |= record.rules
-        return record
+def _wrong(record: Record) -> Iterator[str]:
+    where = f"{show(record.fate)} at {show(record.step)}" if record.step else "no fault"
+    yield f"{record.mark} {record.status}  {show(record.row)}  {where}"
+    yield from (f"   {sentence}" for sentence in record.says)
+    yield f"   {record.replay}"
+    yield ""
 
-    @property
-    def complete(self) -> bool:
-        """Whether every run was made."""
-        return self.done == self.campaign.size.runs
 
-    @property
-    def code(self) -> int:
-        """The exit code that says how the sweep ended."""
-        if self.interrupted:
-            return INTERRUPTED
-        if not self.complete:
-            return INCOMPLETE
-        if self.statuses[BROKEN]:
-            return BENCH_ERROR
-        return FINDINGS if self.done > self.statuses[PASSED] else CLEAN
+def markdown(tally: Tally) -> str:
+    """The summary of a sweep; the same bytes for the same sweep."""
+    lines = [*_head(tally), *_rows(tally), *_endings(tally), *_findings(tally)]
+    for door in (CALL, COMMIT, ACT):
+        lines += _matrix(tally, door)
+    lines += ["", "## Not covered", "", *(f"- {sentence}" for sentence in _not_covered(tally))]
+    return "\n".join(lines) + "\n"
 
-    def verdict(self) -> str:
-        """The sweep in a word or two."""
-        words = {CLEAN: "clean", FINDINGS: "findings", BENCH_ERROR: "bench error"}
-        return words.get(self.code, "incomplete")
 
-    def count(self) -> str:
-        """How the count was made, and what it came to."""
-        size = self.campaign.size
-        parts = [
-            f"{self.done:,} of {size.runs:,} runs" if not self.complete else f"{size.runs:,} runs",
-            f"= {size.clean:,} without a fault + {size.faults:,} single faults at {size.points:,} points "
-            f"of {size.rows:,} rows",
-        ]
-        text = " ".join(parts)
-        if size.polls:
-            text += f" ({size.polls:,} more looks stand for by the first, second and last of their kind)"
-        results = [f"{self.statuses[PASSED]:,} passed", f"{self.statuses[FINDING]:,} with findings"]
-        results += [f"{self.statuses[MISSED]:,} never landed"] if self.statuses[MISSED] else []
-        results += [f"{self.statuses[BROKEN]:,} broke the bench"] if self.statuses[BROKEN] else []
-        return f"{text}: {', '.join(results)}"
+def _head(tally: Tally) -> Iterator[str]:
+    designs = sorted({tally.campaign.bench.design(row) for row in tally.campaign.selection.rows})
+    yield f"**{tally.verdict}** · {tally.made}: {tally.came_to} · design {', '.join(designs)}"
+    yield ""
+    yield " · ".join(f"`{mark}` {MEANING[mark]}" for mark in MARKS)
+
+
+def _rows(tally: Tally) -> Iterator[str]:
+    yield from ("", "## Rows", "")
+    yield f"| row | runs | {' | '.join(f'`{mark}`' for mark in MARKS)} |"
+    yield "| --- | ---: |" + " ---: |" * len(MARKS)
+    for row, marks in tally.rows.items():
+        numbers = " | ".join(f"{marks[mark]:,}" for mark in MARKS)
+        yield f"| {_cell(row)} | {marks.total():,} | {numbers} |"
+
+
+def _endings(tally: Tally) -> Iterator[str]:
+    yield from ("", "## Endings of the runs that passed", "", "| ending | runs |", "| --- | ---: |")
+    for ending, runs in sorted(tally.endings.items(), key=lambda item: (-item[1], item[0])):
+        yield f"| {_cell(ending)} | {runs:,} |"
+
+
+def _findings(tally: Tally) -> Iterator[str]:
+    yield from ("", "## Findings", "")
+    if not tally.wrong:
+        yield "None."
+    for record in tally.kept:
+        where = f"{_cell(record.fate)} at {_cell(record.step)}" if record.step else "no fault"
+        yield f"- `{record.mark}` **{record.status}** {_cell(record.row)}: {where}"
+        yield from (f"  - {_cell(sentence)}" for sentence in record.says)
+        yield f"  - `{record.replay}`"
+    if tally.wrong > len(tally.kept):
+        yield f"- and {tally.wrong - len(tally.kept):,} more, each with its replay line, in `runs.jsonl`"
+
+
+def _matrix(tally: Tally, door: str) -> Iterator[str]:
+    """Step by fate: the mark of the transient fate and, behind a stroke, of its sticky form."""
+    steps = list(dict.fromkeys(step for step, _ in tally.cells if f" {door} " in step))
+    struck = {fate.removesuffix("!") for step, fate in tally.cells if f" {door} " in step}
+    fates = [fate for fate in VOCABULARY if fate in struck]
+    if not steps:
+        return
+    yield from ("", f"## Fault matrix: {door}", "")
+    yield f"| step | {' | '.join(fates)} |"
+    yield "| --- |" + " --- |" * len(fates)
+    for step in steps:
+        yield f"| {_cell(step)} | {' | '.join(_marks(tally, step, fate) for fate in fates)} |"
+
+
+def _marks(tally: Tally, step: str, fate: str) -> str:
+    forms = [tally.cells[form] for form in ((step, fate), (step, f"{fate}!")) if form in tally.cells]
+    return " / ".join(f"`{next(mark for mark in _GRAVEST if marks[mark])}`" for marks in forms)
+
+
+def _not_covered(tally: Tally) -> Iterator[str]:
+    campaign, size = tally.campaign, tally.campaign.size
+    if not tally.complete:
+        yield f"The sweep was cut short: {size.runs - tally.done:,} of {size.runs:,} runs were not made."
+    others = [row for row in campaign.bench.rows() if row not in campaign.selection.rows]
+    if others:
+        yield f"Rows that were not selected: {', '.join(map(_cell, others))}."
+    landed = {fate.removesuffix("!") for _, fate in tally.cells}
+    if missing := [fate for fate in VOCABULARY if fate not in landed]:
+        yield f"Fates that struck nowhere: {', '.join(missing)}."
+    if idle := [rule for rule in campaign.bench.rules() if rule not in tally.rules]:
+        yield f"Rules of the design that no run consulted: {', '.join(idle)}."
+    if size.polls:
+        yield (
+            f"{size.polls:,} looks between others with nothing else in between: the first, the second and the last "
+            "of each kind were struck."
+        )
+    yield from (f"{label} by the client is not struck: {reason}." for label, reason in UNSTRUCK.items())
+    yield from BLIND
+
+
+def _cell(text: str) -> str:
+    """Text that stays in its cell of a Markdown table."""
+    return show(text).replace("|", "\\|")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import rich_click as click
+import click
 
 CLEAN, FINDINGS, USAGE, BENCH_ERROR, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """Exit codes. When several are true, the first of 130, 4, 3, 1 is given: a count that is not whole is no verdict."""
@@ -11,9 +11,9 @@ CLEAN, FINDINGS, USAGE, BENCH_ERROR, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 4, 13
 class Trouble(click.ClickException):
     """A message for the user, saying what and where, what was expected, and what to do; with its exit code."""
 
-    def __init__(self, message: str, exit_code: int = USAGE) -> None:
+    def __init__(self, message: str, code: int = USAGE) -> None:
         super().__init__(message)
-        self.exit_code = exit_code
+        self.code = code
 
 
 def unwritable(what: str, error: OSError) -> Trouble:

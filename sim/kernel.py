@@ -329,15 +329,21 @@ class Kernel:
         self._exchanges = serial = self._exchanges + 1
         self.events.append(past.Asked(now, life.serial, nth, serial, call.to, call.request))
         exchange = Exchange(self._env, serial, life, call, now + call.timeout_ms)
-        waiting = self._deadlines.setdefault(call.timeout_ms, deque())
-        waiting.append(exchange)
-        if len(waiting) == 1:
-            Tick(self._env, call.timeout_ms, lambda _: self._overdue(waiting))
+        distance = self._distance(life, call.to)
+        if distance:
+            self._expect(exchange, call.timeout_ms)
         if fate:
             self._send_struck(exchange, fate)
         else:
-            self._send(exchange, self._deliver, self._distance(life, call.to))
+            self._send(exchange, self._deliver, distance)
         return _WAITING
+
+    def _expect(self, exchange: Exchange, timeout_ms: int) -> None:
+        """The caller gives up at the deadline; within a process nothing is lost, and nobody gives up."""
+        waiting = self._deadlines.setdefault(timeout_ms, deque())
+        waiting.append(exchange)
+        if len(waiting) == 1:
+            Tick(self._env, timeout_ms, lambda _: self._overdue(waiting))
 
     def _send(self, exchange: Exchange, arrive: Callable[[Any], None], delay: int) -> None:
         exchange.callbacks = [arrive]
@@ -502,9 +508,17 @@ class Kernel:
     def _child(self, parent: Life, script: Callable[..., Any], arguments: tuple[Any, ...]) -> Life:
         label = script.__name__
         parent.counts[label] = nth = parent.counts.get(label, 0) + 1
-        child = self._born(parent.host, script(*arguments), parent, label, nth, None)
-        Tick(self._env, 0, lambda _: self._feed(child, None))
+        child = self._born(parent.host, None, parent, label, nth, None)
+        Tick(self._env, 0, lambda _: self._begin(child, script, arguments))
         return child
+
+    def _begin(self, child: Life, script: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        process = child.process
+        if process.paused:
+            process.backlog.append((self._begin, (child, script, arguments)))
+        elif not child.dead:
+            child.coroutine = script(*arguments)
+            self._advance(child, None, None)
 
     def _start(self, life: Life, start: Start[Any]) -> Any:
         child = self._child(life, start.script, start.arguments)

@@ -532,11 +532,12 @@ class Transact(Request[Appended], frozen=True, gc=False):
 
 
 class Stage(Request[Staged], frozen=True, gc=False):
-    """Keep a resource in memory until a transaction refers to it."""
+    """Keep a resource in memory until a transaction refers to it. Failed: ``managed_session_resource_invalid``."""
 
     session: str
     resource: str
     content: bytes
+    digest: str
     writer: WriterToken
 
     @property
@@ -544,7 +545,7 @@ class Stage(Request[Staged], frozen=True, gc=False):
         return self.resource
 
     def altered(self) -> Stage:
-        return Stage(self.session, self.resource, flipped(self.content), self.writer)
+        return Stage(self.session, self.resource, flipped(self.content), self.digest, self.writer)
 
 
 class Publish(Request[Published], frozen=True, gc=False):

@@ -52,7 +52,9 @@ def test_an_exception_is_a_broken_run_and_the_rest_goes_on(jobs: int) -> None:
 
 
 @pytest.mark.parametrize("dies", [lambda: os.kill(os.getpid(), signal.SIGKILL), lambda: os._exit(7)])
-def test_the_run_that_kills_its_process_is_named_and_every_other_is_delivered(dies: Callable[[], None]) -> None:
+def test_the_run_that_kills_its_process_is_named_and_every_other_is_delivered(
+    dies: Callable[[], None],
+) -> None:
     def work(key: str, index: int) -> str:
         if (key, index) in (("a", 11), ("b", 0)):
             dies()

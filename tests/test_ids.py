@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.ids import (
@@ -29,6 +29,9 @@ RULES: dict[str, Callable[..., str]] = {
     "hookChildId": hook_child_id,
     "semanticInputDigest": semantic_input_digest,
 }
+
+# A loaded machine is no finding.
+unhurried = settings(deadline=None)
 
 code_units = st.lists(st.sampled_from([0x61, 0x22, 0x0A, 0xD83D, 0xDE00, 0xE000]) | st.integers(0, 0xFFFF))
 texts = code_units.map(
@@ -59,6 +62,7 @@ def test_id_vectors() -> None:
     assert {case["fn"] for case in cases} == set(RULES)
 
 
+@unhurried
 @given(texts)
 def test_history_ids_are_version_5_uuids_over_the_encoded_name(execution: str) -> None:
     encoded = "".join("\ufffd" if 0xD800 <= ord(unit) < 0xE000 else unit for unit in execution).encode()
@@ -66,6 +70,7 @@ def test_history_ids_are_version_5_uuids_over_the_encoded_name(execution: str) -
     assert shell_history_id(execution) == str(uuid.UUID(bytes=digest[:16], version=5))
 
 
+@unhurried
 @given(texts, st.integers(0, 65_535))
 def test_ids_are_hashes_of_the_compact_json_of_their_parts(text: str, ordinal: int) -> None:
     assert segment_resource_id(text, "stdout", ordinal) == sha256([text, "stdout", ordinal])
@@ -101,6 +106,7 @@ def utf16(key: str) -> bytes:
     return key.encode("utf-16-be")
 
 
+@unhurried
 @given(st.dictionaries(names, values, max_size=6))
 def test_a_hook_input_means_what_is_not_delivery(hook_input: dict[str, Any]) -> None:
     meant = {key: value for key, value in hook_input.items() if key not in DELIVERY}

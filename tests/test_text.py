@@ -49,6 +49,9 @@ def joined(code_units: list[int]) -> str:
     return b"".join(unit.to_bytes(2, "little") for unit in code_units).decode("utf-16-le", "surrogatepass")
 
 
+# A loaded machine is no finding.
+unhurried = settings(deadline=None)
+
 # Plain `st.text()` never makes a surrogate, so text is made of code units, often surrogates side by side.
 code_units = st.lists(
     st.one_of(
@@ -145,12 +148,14 @@ def test_every_short_word_over_the_surrogate_alphabet(field: str) -> None:
     report(wrong)
 
 
+@unhurried
 @given(code_units)
 def test_unpaired_is_what_a_scan_of_code_units_finds(values: list[int]) -> None:
     assert has_unpaired(joined(values)) == naive_unpaired(values)
     assert has_unpaired("".join(map(chr, values))) == naive_unpaired(values)
 
 
+@unhurried
 @given(ragged_text, ragged_text)
 def test_the_message_names_the_first_wrong_field_and_no_value(command: str, description: str) -> None:
     arguments = {"description": description, "command": command, "x\ud800": "\ud800"}
@@ -172,6 +177,7 @@ def test_the_message_names_the_first_wrong_field_and_no_value(command: str, desc
 # UTF-16
 
 
+@unhurried
 @given(code_units)
 def test_pairing_joins_what_utf16_joins_and_nothing_else(values: list[int]) -> None:
     ragged = "".join(map(chr, values))
@@ -181,11 +187,13 @@ def test_pairing_joins_what_utf16_joins_and_nothing_else(values: list[int]) -> N
     assert [ord(unit) for unit in units(pair(ragged))] == values
 
 
+@unhurried
 @given(utf16_text, utf16_text)
 def test_a_pair_split_between_two_texts_is_one_character(left: str, right: str) -> None:
     assert units(pair(left + right)) == units(left) + units(right)
 
 
+@unhurried
 @given(ragged_text)
 def test_utf8_replaces_only_what_has_no_encoding(text: str) -> None:
     assert utf8(text) == b"".join(
@@ -194,6 +202,7 @@ def test_utf8_replaces_only_what_has_no_encoding(text: str) -> None:
     )
 
 
+@unhurried
 @given(ragged_text)
 def test_shown_text_can_go_anywhere(text: str) -> None:
     shown = show(text)
@@ -204,6 +213,7 @@ def test_shown_text_can_go_anywhere(text: str) -> None:
     assert "".join(show(character) for character in pair(text)) == shown
 
 
+@unhurried
 @given(st.text(st.characters(categories=["L", "M", "N", "P", "S"]), max_size=12))
 @example("\u00e9t\u00e9 \u4e2d\u6587 e\u0301 \\ud800 \U0001f469\u200d\U0001f467 \ufffd")
 def test_printable_text_is_shown_unchanged(text: str) -> None:
@@ -331,7 +341,7 @@ long_text = st.lists(
 ).map(lambda runs: "".join(run * count for run, count in runs))
 
 
-@settings(deadline=None)
+@unhurried
 @given(long_text, st.lists(st.integers(0, 30_000), max_size=3))
 def test_preview_is_the_longest_that_decodes(text: str, cuts: list[int]) -> None:
     text = pair(text)
@@ -421,11 +431,13 @@ def test_digest_vectors() -> None:
     report(wrong)
 
 
+@unhurried
 @given(json_values(well_formed))
 def test_canonical_json_is_rfc_8785_where_that_is_defined(value: object) -> None:
     assert canonical_json(value).encode() == rfc8785.dumps(value)  # pyright: ignore[reportArgumentType]
 
 
+@unhurried
 @given(doubles)
 @example(5e-324)
 @example(1e21)
@@ -437,6 +449,7 @@ def test_numbers_are_laid_out_as_ecmascript_does(number: float) -> None:
     assert float(text) == number
 
 
+@unhurried
 @given(json_values(ragged_text))
 def test_canonical_json_reads_back_as_itself(value: object) -> None:
     try:
@@ -448,6 +461,7 @@ def test_canonical_json_reads_back_as_itself(value: object) -> None:
     assert tool_digest(value) == hashlib.sha256(text.encode()).hexdigest()
 
 
+@unhurried
 @given(st.dictionaries(utf16_text, doubles, max_size=6), st.randoms(use_true_random=False))
 def test_key_order_does_not_matter(fields: dict[str, float], random: Any) -> None:
     shuffled = list(fields.items())
@@ -455,6 +469,7 @@ def test_key_order_does_not_matter(fields: dict[str, float], random: Any) -> Non
     assert tool_digest(dict(shuffled)) == tool_digest(fields)
 
 
+@unhurried
 @given(json_values(utf16_text))
 def test_the_size_limit_is_exact(value: object) -> None:
     size = len(canonical_json(value).encode())
@@ -567,6 +582,7 @@ near_json = st.builds(
 )
 
 
+@unhurried
 @given(st.lists(tokens, max_size=8).map("".join) | near_json)
 def test_parsing_accepts_and_answers_what_a_strict_parser_does(text: str) -> None:
     try:

@@ -331,9 +331,9 @@ class Broker(Actor):
 
     async def boot(self) -> None:
         """No claim outlives its Broker: what an earlier life dispatched is unknown, and is not dispatched again."""
-        open_rows = self.disk.rows(LEDGER, "")
+        rows = self.disk.rows(LEDGER, "")
         lapsed = tuple(
-            name for name, row in open_rows if self.ask(execution.next_state, row.state, execution.LAPSE)
+            name for name, row in rows if self.ask(execution.next_state, row.state, execution.LAPSE)
         )
         if lapsed:
             await Commit(LapseClaims(lapsed))
@@ -366,9 +366,8 @@ class Broker(Actor):
         session = known_session(self.disk, name)
         if not self.ask(lease.may_register, session.state, *claim_of(self.disk, self.ask, name, session)):
             raise Failed("runtime_session_unavailable")
-        await Call(
-            worker_of(session.workspace), InstallPublisher(name, session.generation, request.publisher)
-        )
+        install = InstallPublisher(name, session.generation, request.publisher)
+        await Call(worker_of(session.workspace), install)
         return Registered(session.generation)
 
     async def release(self, request: Release) -> Released:
@@ -513,9 +512,8 @@ def holder_of(disk: Disk, workspace: str) -> str:
 
 def claim_of(disk: Disk, ask: Decide, name: str, session: RuntimeSession) -> tuple[str, str]:
     """Who holds a Runtime Session's Workspace, and that Runtime Session's own key."""
-    return holder_of(disk, session.workspace), ask(
-        lease.holder_key, session.workspace, session.generation, name
-    )
+    own_key = ask(lease.holder_key, session.workspace, session.generation, name)
+    return holder_of(disk, session.workspace), own_key
 
 
 def known_session(disk: Disk, name: str) -> RuntimeSession:

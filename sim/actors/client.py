@@ -12,6 +12,10 @@ TURN_TIMEOUT_MS = 3 * 3_600_000
 """How long the driver waits for a turn to end."""
 RETRY_MS = 1_000
 PROMPT_SENDS = 3
+SETTLE_MS = 35_000
+"""Longer than a request's timeout: what was under way when the Sessions ended has arrived, or is lost."""
+RECOVER_MS = 5_000
+"""Longer than a restart: after healing, every supervised process is up."""
 LEASE_WAIT_MS = 61_000
 """Longer than a writer lease, so that a new owner can take the Session over."""
 
@@ -35,6 +39,7 @@ class Client(Actor):
         self.scenario = scenario
         self.ask = ask
         self.unwell: dict[str, int] = {}
+        self.blocked: set[str] = set()
 
     async def boot(self) -> None:
         playing: list[Script[None]] = []
@@ -43,7 +48,9 @@ class Client(Actor):
             playing.append(script)
         for _, script in enumerate(playing):
             await Join(script)
+        await Sleep(SETTLE_MS)
         await Heal()
+        await Sleep(RECOVER_MS)
         probes = {session.workspace: probe_of(session) for session in self.scenario.sessions}
         for _, probe in enumerate(probes.values() if self.scenario.probes else ()):
             await self.play(probe, 1)
@@ -70,6 +77,7 @@ class Client(Actor):
             ended = await self.turn(session.name, number, turn)
             if ended is None or ended.state == "recovery-blocked":
                 self.unwell[session.name] = number
+                self.blocked |= {session.name} if ended else set()
                 return
 
     async def load(self, session: str) -> bool:
@@ -117,7 +125,8 @@ class Client(Actor):
         first = self.unwell.get(session.name)
         if first is None:
             return
-        await self.prompt(session.name, Prompt(f"{session.name}.later", "go on"))
+        if session.name in self.blocked:
+            await self.prompt(session.name, Prompt(f"{session.name}.later", "go on"))
         loaded = False
         for _, _again in enumerate(range(self.scenario.reloads)):
             await Kill(f"owner:{session.name}")

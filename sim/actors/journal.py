@@ -166,7 +166,9 @@ class Journal(Actor):
 
     async def stage(self, request: StageResource) -> Staged:
         """Hand a resource over once; when that is lost, the transaction that refers to it is refused."""
-        return await Call(STORE, Stage(self.session, request.resource, request.content, self.writer))
+        digest = hashlib.sha256(request.content).hexdigest()
+        staging = Stage(self.session, request.resource, request.content, digest, self.writer)
+        return await Call(STORE, staging)
 
     async def publish(self, request: PublishOutput) -> Published:
         """Publish a piece of output once, under a digest of the owner's own computing."""

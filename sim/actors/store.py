@@ -275,7 +275,9 @@ class Store(Actor):
         return appended
 
     async def stage(self, request: Stage) -> Staged:
-        """Keep bytes in memory, apart for each generation of the writer."""
+        """Keep bytes in memory, apart for each generation of the writer, if they are the ones that were sent."""
+        if not self.ask(writer.digest_holds, request.digest, hashlib.sha256(request.content).hexdigest()):
+            raise Failed("managed_session_resource_invalid", 400)
         place = (request.session, request.writer.generation, request.resource)
         self.staged[place] = request.content
         return Staged(request.resource)

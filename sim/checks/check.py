@@ -14,7 +14,19 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 
 from sim.effects import Table
-from sim.history import Acted, Answered, Asked, Began, Committed, Event, Healed, Learned, Write
+from sim.history import (
+    Acted,
+    Answered,
+    Asked,
+    Began,
+    Booted,
+    Committed,
+    Event,
+    Healed,
+    Learned,
+    Write,
+    encoded,
+)
 from sim.protocol import Assistant, Entry, ToolCall, ToolIntent
 
 Row = TypeVar("Row")
@@ -22,6 +34,10 @@ S = TypeVar("S")
 
 Told: TypeAlias = tuple[S, str | None]
 """What a step gives: the next state, and what is wrong, if anything is."""
+
+
+OWNED = ("harness", "journal", "publisher")
+"""The kinds of actors that live in the process of a Session's owner."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -41,45 +57,65 @@ class Intended(msgspec.Struct, frozen=True, gc=False):
     intent: ToolIntent
 
 
+NOBODY = Asked(0, 0, 0, 0, "", None)
+"""The question at hand before anything was asked."""
+
+
 class Scene:
     """What the history has told so far, for every check to look at: who asked what, and every durable row.
 
-    ``event`` is the event at hand and ``write`` the row at hand, with ``before`` what stood in its place.
+    ``event`` is the event at hand and ``write`` the row at hand, with ``before`` what stood in its place. ``asked`` is
+    the question to which the event belongs, ``actor`` who asked it (empty when the history does not tell), and
+    ``session`` the Session whose row is at hand or whose owner asked.
     """
 
-    __slots__ = ("began", "before", "event", "events", "healed", "intended", "requests", "rows", "spoken", "write")
+    __slots__ = (
+        "_trace",
+        "actor",
+        "asked",
+        "before",
+        "began",
+        "boots",
+        "event",
+        "events",
+        "healed",
+        "intended",
+        "requests",
+        "rows",
+        "session",
+        "spoken",
+        "write",
+    )
 
-    def __init__(self, events: Sequence[Event]) -> None:
+    def __init__(self, events: Sequence[Event], trace: bytes | None = None) -> None:
         self.events = events
+        self._trace = trace
         self.event = Event(0)
+        self.asked = NOBODY
+        self.actor = ""
+        self.session = ""
         self.write = Write("", "", None)
         self.before: Any = None
         self.healed = False
         self.began: dict[int, Began] = {}
+        self.boots: dict[str, int] = {}
         self.requests: dict[int, Asked] = {}
         self.rows: dict[str, dict[str, Any]] = {}
         self.spoken: dict[str, Entry] = {}
         self.intended: dict[str, Intended] = {}
 
-    @property
-    def asked(self) -> Asked:
-        """The question to which the event at hand belongs."""
-        event: Any = self.event
-        return event if isinstance(event, Asked) else self.requests[event.exchange]
+    def trace(self) -> bytes:
+        """The whole history as it is encoded."""
+        if self._trace is None:
+            self._trace = encoded(list(self.events))
+        return self._trace
 
     @property
-    def actor(self) -> str:
-        """The address of the actor that asked, committed or acted; empty when the history does not tell."""
-        event: Any = self.asked if isinstance(self.event, Answered) else self.event
-        began = self.began.get(event.script)
-        return "" if began is None else began.actor
-
-    @property
-    def session(self) -> str:
-        """The Session whose row is at hand, or whose owner asked."""
-        if isinstance(self.event, Committed):
-            return self.write.key.partition("/")[0]
-        return owner(self.actor)
+    def life(self) -> int:
+        """In which life of its process the actor at hand is."""
+        kind, _, name = self.actor.partition(":")
+        process = f"owner:{name}" if kind in OWNED else self.actor
+        return self.boots.get(process, 0)
 
     def row(self, table: Table[Row], key: str) -> Row | None:
         """The durable row under ``key``, as of now."""
@@ -95,7 +131,11 @@ class Scene:
         began = self.began.get(event.script)
         while began is not None and not began.exchange:
             above = self.began.get(began.parent)
-            began = above if above is not None and above.actor == began.actor and above.script < began.script else None
+            began = (
+                above
+                if above is not None and above.actor == began.actor and above.script < began.script
+                else None
+            )
         return None if began is None else self.requests.get(began.exchange)
 
 
@@ -103,7 +143,7 @@ Step: TypeAlias = Callable[[Any, Any, Scene], Told[Any]]
 Subject: TypeAlias = Callable[[Any, Scene], Hashable]
 
 
-class Hearing(msgspec.Struct, frozen=True):
+class Hearing(msgspec.Struct, frozen=True, eq=False):
     """One kind of thing that a check hears of.
 
     ``subject`` says whose state the ``step`` moves on; None when it is nobody's.
@@ -120,7 +160,7 @@ def silent(subject: Any, state: Any, scene: Scene) -> Iterator[tuple[int, str]]:
     return iter(())
 
 
-class Check(msgspec.Struct, frozen=True):
+class Check(msgspec.Struct, frozen=True, eq=False):
     """One thing that holds in every history.
 
     ``says`` is the promise in a sentence, ``cites`` where it is written. At the end of a history ``end`` is asked
@@ -135,7 +175,7 @@ class Check(msgspec.Struct, frozen=True):
     end: Callable[[Any, Any, Scene], Iterator[tuple[int, str]]] = silent
 
 
-# --- what a check can hear of -----------------------------------------------------------------------------------
+# --- what a check can hear of
 
 
 def asked(request: type, subject: Subject, step: Step) -> Hearing:
@@ -178,7 +218,7 @@ def happened(event: type[Event], subject: Subject, step: Step) -> Hearing:
     return Hearing(event, event, subject, step)
 
 
-# --- whose state it is ------------------------------------------------------------------------------------------
+# --- whose state it is
 
 
 def owner(address: str) -> str:
@@ -237,7 +277,7 @@ def at_all(what: Any, scene: Scene) -> str:
     return ""
 
 
-# --- the one loop -----------------------------------------------------------------------------------------------
+# --- the one loop
 
 Listeners: TypeAlias = tuple[tuple[int, Subject, Step], ...]
 
@@ -254,11 +294,16 @@ def listeners(checks: tuple[Check, ...]) -> dict[type[Event], dict[Hashable, Lis
 
 
 class Judge:
-    """Folds checks over a history, event by event; ``events`` is the list that it reads along."""
+    """Folds checks over a history, event by event.
 
-    def __init__(self, checks: tuple[Check, ...], events: Sequence[Event]) -> None:
+    ``events`` is the list that it reads along; ``trace`` the same encoded, when the caller has that already.
+    """
+
+    def __init__(
+        self, checks: tuple[Check, ...], events: Sequence[Event], trace: bytes | None = None
+    ) -> None:
         self.checks = checks
-        self.scene = Scene(events)
+        self.scene = Scene(events, trace)
         self.findings: list[Finding] = []
         self.states: list[dict[Hashable, Any]] = [{} for _ in checks]
         self._heard = listeners(checks)
@@ -268,6 +313,7 @@ class Judge:
         self._learned = self._heard.get(Learned, nothing)
         self._committed = self._heard.get(Committed, nothing)
         self._acted = self._heard.get(Acted, nothing)
+        self._began, self._requests = self.scene.began, self.scene.requests
         self._see: dict[type[Event], Callable[[Any], None]] = {
             Began: self._on_began,
             Asked: self._on_asked,
@@ -275,16 +321,19 @@ class Judge:
             Learned: self._on_learned,
             Committed: self._on_committed,
             Acted: self._on_acted,
+            Booted: self._on_booted,
             Healed: self._on_healed,
         }
         for event in self._heard:
             self._see.setdefault(event, self._on_other)
 
-    def see(self, event: Event) -> None:
-        """One more event."""
-        look = self._see.get(event.__class__)
-        if look is not None:
-            look(event)
+    def see(self, events: Sequence[Event]) -> None:
+        """Some more events, in their order."""
+        looks = self._see
+        for event in events:
+            look = looks.get(event.__class__)
+            if look is not None:
+                look(event)
 
     def end(self) -> tuple[Finding, ...]:
         """The history is over: everything that was found, in order."""
@@ -312,26 +361,35 @@ class Judge:
             if sentence is not None:
                 self.findings.append(Finding(self.checks[place].name, event.at, sentence))
 
+    def _tell_of(self, heard: Listeners, question: Asked, what: Any, event: Event) -> None:
+        """Tell of something that belongs to a question."""
+        scene = self.scene
+        began = self._began.get(question.script)
+        scene.asked = question
+        scene.actor = actor = "" if began is None else began.actor
+        scene.session = actor.partition(":")[2]
+        self._tell(heard, what, event)
+
     def _on_began(self, event: Began) -> None:
-        self.scene.began[event.script] = event
+        self._began[event.script] = event
 
     def _on_asked(self, event: Asked) -> None:
-        self.scene.requests[event.exchange] = event
+        self._requests[event.exchange] = event
         heard = self._asked.get(event.request.__class__)
         if heard is not None:
-            self._tell(heard, event.request, event)
+            self._tell_of(heard, event, event.request, event)
 
     def _on_answered(self, event: Answered) -> None:
-        question = self.scene.requests.get(event.exchange)
-        heard = None if question is None else self._answered.get(question.request.__class__)
+        question = self._requests.get(event.exchange, NOBODY)
+        heard = self._answered.get(question.request.__class__)
         if heard is not None:
-            self._tell(heard, event.answer, event)
+            self._tell_of(heard, question, event.answer, event)
 
     def _on_learned(self, event: Learned) -> None:
-        question = self.scene.requests.get(event.exchange)
-        heard = None if question is None else self._learned.get(question.request.__class__)
+        question = self._requests.get(event.exchange, NOBODY)
+        heard = self._learned.get(question.request.__class__)
         if heard is not None:
-            self._tell(heard, event, event)
+            self._tell_of(heard, question, event, event)
 
     def _on_committed(self, event: Committed) -> None:
         for write in event.writes:
@@ -351,12 +409,17 @@ class Judge:
                 _remember(scene, row, write.key.partition("/")[0])
         heard = self._committed.get(write.table if row is None else kind)
         if heard is not None:
+            scene.session = write.key.partition("/")[0]
             self._tell(heard, scene.before if row is None else row, event)
 
     def _on_acted(self, event: Acted) -> None:
         heard = self._acted.get(event.deed.__class__)
         if heard is not None:
             self._tell(heard, event.deed, event)
+
+    def _on_booted(self, event: Booted) -> None:
+        self.scene.boots[event.process] = event.life
+        self._on_other(event)
 
     def _on_healed(self, event: Healed) -> None:
         self.scene.healed = True

@@ -48,7 +48,17 @@ from sim.protocol import (
 )
 
 RECOVERY_REQUIRED = "hosted_turn_recovery_required"
-DOUBTFUL = (Acquire, RegisterPublisher, Prepare, StartExecution, Status, CancelExecution, Acknowledge, Release, Append)
+DOUBTFUL = (
+    Acquire,
+    RegisterPublisher,
+    Prepare,
+    StartExecution,
+    Status,
+    CancelExecution,
+    Acknowledge,
+    Release,
+    Append,
+)
 """What leaves a turn in doubt when its answer is lost."""
 
 
@@ -144,7 +154,7 @@ NO_INFERENCE_ON_DOUBT = Check(
 )
 
 
-# --- recovery blocked -----------------------------------------------------------------------------------------------
+# --- recovery blocked
 
 
 class Standing(msgspec.Struct, frozen=True, gc=False):
@@ -215,7 +225,10 @@ BLOCKED_STAYS_BLOCKED = Check(
         answered(AwaitTurn, by_addressee, _ended),
         answered(LoadSession, by_addressee, _loaded),
         answered(Prompt, by_addressee, _prompted),
-        *(asked(request, by_session, _acts) for request in (Acquire, Prepare, StartExecution, Acknowledge, Release)),
+        *(
+            asked(request, by_session, _acts)
+            for request in (Acquire, Prepare, StartExecution, Acknowledge, Release)
+        ),
         asked(Infer, lambda infer, scene: infer.session, _asks),
     ),
 )

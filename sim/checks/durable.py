@@ -87,7 +87,11 @@ def _lacks(written: Written, capture: Capture, seal: Seal, scene: Scene) -> str:
         return f"{seal.stream} is sealed with a digest that is not that of what was written"
     if (durable := _stored(scene, capture, seal)) is None:
         return f"{seal.stream} has a segment or seal that is not durable"
-    return "" if durable == most[: seal.length] else f"{seal.stream} is durable with other bytes than were written"
+    return (
+        ""
+        if durable == most[: seal.length]
+        else f"{seal.stream} is durable with other bytes than were written"
+    )
 
 
 def _received(written: Written, entry: Entry, scene: Scene) -> Told[Written]:
@@ -134,11 +138,11 @@ IMMUTABLE_RESOURCES = Check(
 )
 
 
-# --- the exact acknowledgement --------------------------------------------------------------------------------------
+# --- the exact acknowledgement
 
 
 class Admission(msgspec.Struct, frozen=True, gc=False):
-    """The receipt that a journal holds for an execution, and whether its turn is settled."""
+    """The receipt that a journal holds for an execution, if it does."""
 
     receipt: Receipt | None = None
 

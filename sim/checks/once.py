@@ -116,7 +116,10 @@ RAN, NEVER = "ran", "never"
 
 
 def _ran(known: str, spawn: Spawn, scene: Scene) -> Told[str]:
-    return RAN, f"execution {spawn.execution} ran after it was settled as not started" if known == NEVER else None
+    return (
+        RAN,
+        f"execution {spawn.execution} ran after it was settled as not started" if known == NEVER else None,
+    )
 
 
 def _settled(known: str, row: Execution, scene: Scene) -> Told[str]:

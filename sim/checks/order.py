@@ -159,7 +159,9 @@ def _starts(turn: Turn, start: StartExecution, scene: Scene) -> Told[Turn]:
 
 def _dispatched(turn: Turn, execute: Execute, scene: Scene) -> Told[Turn]:
     execution = execute.reference.execution
-    return turn, None if turn.at(execution) >= EXECUTE else f"{execution} was dispatched before its start was asked"
+    return turn, None if turn.at(
+        execution
+    ) >= EXECUTE else f"{execution} was dispatched before its start was asked"
 
 
 def _spawned(turn: Turn, spawn: Spawn, scene: Scene) -> Told[Turn]:
@@ -168,7 +170,9 @@ def _spawned(turn: Turn, spawn: Spawn, scene: Scene) -> Told[Turn]:
 
 
 def _captured(turn: Turn, answer: object, scene: Scene) -> Told[Turn]:
-    return (turn, None) if isinstance(answer, Failure) else _reach(turn, scene.asked.request.execution, CAPTURE)
+    return (
+        (turn, None) if isinstance(answer, Failure) else _reach(turn, scene.asked.request.execution, CAPTURE)
+    )
 
 
 def _received(turn: Turn, entry: Entry, scene: Scene) -> Told[Turn]:
@@ -186,7 +190,9 @@ def _resulted(turn: Turn, entry: Entry, scene: Scene) -> Told[Turn]:
 
 def _acknowledges(turn: Turn, request: Acknowledge, scene: Scene) -> Told[Turn]:
     at = turn.at(request.execution)
-    late = f"exact ACK of {request.execution} was asked before its {ORDER[at + 1]}" if at < RESOLUTION else None
+    late = (
+        f"exact ACK of {request.execution} was asked before its {ORDER[at + 1]}" if at < RESOLUTION else None
+    )
     return turn, late
 
 
@@ -240,7 +246,9 @@ THE_ORDER = Check(
         acted(Spawn, by_intent, _spawned),
         answered(FinalizeCapture, by_intent, _captured),
         recorded(ToolReceipt, by_session, _received),
-        recorded(ToolResult, lambda entry, scene: scene.session if entry.record.execution else None, _resulted),
+        recorded(
+            ToolResult, lambda entry, scene: scene.session if entry.record.execution else None, _resulted
+        ),
         asked(Acknowledge, by_session, _acknowledges),
         answered(Acknowledge, by_session, _acknowledged),
         asked(Infer, _by_asking_session, _infers),
@@ -249,7 +257,7 @@ THE_ORDER = Check(
 )
 
 
-# --- the four durable steps, each execution for itself ------------------------------------------------------------
+# --- the four durable steps, each execution for itself
 
 FOUR = ("receipt", "history", "resolution", "ACK")
 
@@ -303,7 +311,7 @@ RECEIPT_HISTORY_RESOLUTION_ACK = Check(
 )
 
 
-# --- the capture is open before anything runs -----------------------------------------------------------------------
+# --- the capture is open before anything runs
 
 
 def _opened(opened: bool, answer: object, scene: Scene) -> Told[bool]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -20,23 +19,23 @@ from sim.rule import Rule
 class Design(msgspec.Struct, frozen=True):
     """Named rules and limits.
 
-    ``replaced`` maps a rule's name to what answers in its place: empty for the seeds' own design. A mutant is another
-    value of this type.
+    ``replaced`` pairs a rule's name with what answers in its place: empty for the seeds' own design. A mutant is
+    another value of this type.
     """
 
     name: str = "seed"
     limits: Limits = Limits()
-    replaced: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+    replaced: tuple[tuple[str, Callable[..., Any]], ...] = ()
 
     def replacing(self, rule: Rule[..., Any], answer: Callable[..., Any], name: str = "") -> Design:
         """The same design with another answer to one rule."""
-        replaced = MappingProxyType({**self.replaced, rule.name: answer})
-        return Design(name or f"{self.name}-{rule.name}", self.limits, replaced)
+        others = tuple(pair for pair in self.replaced if pair[0] != rule.name)
+        return Design(name or f"{self.name}-{rule.name}", self.limits, (*others, (rule.name, answer)))
 
     def digest(self) -> str:
         """The identity of the design: 12 hex digits over every rule's text and every limit."""
         text = [f"{rule.name} {inspect.getsource(rule.answer)}" for rule in catalogue().values()]
-        text += [f"{name} {inspect.getsource(answer)}" for name, answer in sorted(self.replaced.items())]
+        text += [f"{name} {inspect.getsource(answer)}" for name, answer in sorted(self.replaced)]
         text.append(repr(msgspec.to_builtins(self.limits)))
         return hashlib.sha256("\n".join(text).encode()).hexdigest()[:12]
 

@@ -81,7 +81,10 @@ class Process:
         except Failed:
             code = BROKEN
         self.end()
-        await Start(self._linger)
+        if self._left:
+            await Start(self._linger)
+        else:
+            await self._hang_up()
         return code
 
     async def killed(self) -> bool:

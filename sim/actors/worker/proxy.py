@@ -67,7 +67,7 @@ class Proxy:
         self._reference = reference
         self._bearer = publisher.capability
         self._address = f"publisher:{publisher.session}"
-        self._sent = dict.fromkeys(STREAMS, 0)
+        self._sent: dict[str, int] = dict.fromkeys(STREAMS, 0)
 
     async def opens(self) -> bool:
         """Before spawn: whether the owner opened the capture."""

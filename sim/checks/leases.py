@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.checks.check import Check, Scene, Told, acted, asked, by_key, happened, owner, recorded, removed, wrote
-from sim.checks.check import by_session as by_session
+from sim.checks.check import (
+    Check,
+    Scene,
+    Told,
+    acted,
+    asked,
+    by_execution,
+    by_key,
+    by_process,
+    by_session,
+    happened,
+    recorded,
+    removed,
+    wrote,
+)
 from sim.deeds import ExitProcess, Spawn, TouchFile
 from sim.facts import LEASES, LEDGER, RUNTIME_SESSIONS, WorkspaceLease
 from sim.history import Crashed
@@ -41,7 +54,7 @@ LEASE_HAS_ONE_HOLDER = Check(
 )
 
 
-# --- never while something may live -----------------------------------------------------------------------------------
+# --- never while something may live
 
 
 def _where(deed: Spawn | ExitProcess, scene: Scene) -> str | None:
@@ -81,13 +94,13 @@ NO_RELEASE_WHILE_LIVE = Check(
     hears=(
         acted(Spawn, _where, _spawned),
         acted(ExitProcess, _where, _exited),
-        happened(Crashed, lambda event, scene: owner(event.process), _worker_died),
+        happened(Crashed, by_process, _worker_died),
         removed(LEASES, by_key, _freed),
     ),
 )
 
 
-# --- exactly when the rules say -----------------------------------------------------------------------------------------
+# --- exactly when the rules say
 
 
 def _held_by(scene: Scene, session: str) -> str:
@@ -99,7 +112,10 @@ def _held_by(scene: Scene, session: str) -> str:
 def _releases(state: bool, release: Release, scene: Scene) -> Told[bool]:
     if _held_by(scene, scene.session):
         return state, None
-    return state, f"session {scene.session} asked to release {release.runtime_session}, and holds no workspace"
+    return (
+        state,
+        f"session {scene.session} asked to release {release.runtime_session}, and holds no workspace",
+    )
 
 
 def _settled(state: bool, entry: Entry, scene: Scene) -> Told[bool]:
@@ -121,11 +137,17 @@ def _under_lease(state: bool, spawn: Spawn, scene: Scene) -> Told[bool]:
     row = scene.row(LEDGER, spawn.execution)
     if row is None:
         return state, f"execution {spawn.execution} was spawned and is in no ledger"
-    lease, runtime_session = scene.row(LEASES, row.workspace), scene.row(RUNTIME_SESSIONS, row.runtime_session)
+    lease, runtime_session = (
+        scene.row(LEASES, row.workspace),
+        scene.row(RUNTIME_SESSIONS, row.runtime_session),
+    )
     holder = "nobody" if lease is None else lease.session
     session = "" if runtime_session is None else runtime_session.session
     if holder != session:
-        return state, f"execution {spawn.execution} of {session} was spawned while {holder} holds {row.workspace}"
+        return (
+            state,
+            f"execution {spawn.execution} of {session} was spawned while {holder} holds {row.workspace}",
+        )
     return state, None
 
 
@@ -136,16 +158,12 @@ def _touched(state: bool, deed: TouchFile, scene: Scene) -> Told[bool]:
     return state, f"execution {deed.execution} of {row.workspace} changed {deed.file} in {deed.workspace}"
 
 
-def _by_deed(deed: Spawn | TouchFile, scene: Scene) -> str:
-    return deed.execution
-
-
 EFFECTS_UNDER_THE_LEASE = Check(
     "effects-under-the-lease",
     cites="003 Ownership and transport; 003 Implementation and validation",
     says="A command runs only while its Session holds the Workspace, and changes files of that Workspace alone.",
     start=False,
-    hears=(acted(Spawn, _by_deed, _under_lease), acted(TouchFile, _by_deed, _touched)),
+    hears=(acted(Spawn, by_execution, _under_lease), acted(TouchFile, by_execution, _touched)),
 )
 
 CHECKS = (LEASE_HAS_ONE_HOLDER, NO_RELEASE_WHILE_LIVE, RELEASED_BEFORE_SETTLED, EFFECTS_UNDER_THE_LEASE)

@@ -1,0 +1,95 @@
+"""Adds up a sweep, record by record, and says what it came to."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from faults.engine import Broken, Delivery
+from reports.bench import BROKEN, FINDING, MISSED, PASSED
+from reports.campaign import Campaign, Record
+from reports.trouble import BENCH_ERROR, CLEAN, FINDINGS, INCOMPLETE, INTERRUPTED
+
+KEPT = 1_000
+"""Runs without a pass whose records are kept for the summary; every one is in ``runs.jsonl``."""
+
+
+class Tally:
+    """What the runs of a sweep came to, so far."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign = campaign
+        self.done = 0
+        self.interrupted = False
+        self.statuses: Counter[str] = Counter()
+        self.rows: dict[str, Counter[str]] = defaultdict(Counter)
+        self.cells: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self.endings: Counter[str] = Counter()
+        self.rules: set[str] = set()
+        self.kept: list[Record] = []
+
+    def add(self, delivery: Delivery[Record]) -> Record:
+        """Count the result of one run; its record."""
+        record = delivery.result
+        if isinstance(record, Broken):
+            record = self.campaign.broken(delivery, record)
+        self.done += 1
+        self.statuses[record.status] += 1
+        self.rows[record.row][record.mark] += 1
+        self.rules |= record.rules
+        if record.step:
+            self.cells[record.step, record.fate][record.mark] += 1
+        if record.status == PASSED:
+            self.endings[record.ending] += 1
+        elif len(self.kept) < KEPT:
+            self.kept.append(record)
+        return record
+
+    @property
+    def wrong(self) -> int:
+        """The number of runs that did not pass."""
+        return self.done - self.statuses[PASSED]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run was made."""
+        return self.done == self.campaign.size.runs
+
+    @property
+    def code(self) -> int:
+        """The exit code that says how the sweep ended."""
+        if self.interrupted:
+            return INTERRUPTED
+        if not self.complete:
+            return INCOMPLETE
+        if self.statuses[BROKEN]:
+            return BENCH_ERROR
+        return FINDINGS if self.wrong else CLEAN
+
+    @property
+    def verdict(self) -> str:
+        """How the sweep ended, in a word or two."""
+        words = {CLEAN: "clean", FINDINGS: "findings", BENCH_ERROR: "bench error"}
+        return words.get(self.code, "incomplete")
+
+    @property
+    def made(self) -> str:
+        """How the count of runs was made."""
+        size = self.campaign.size
+        so_far = "" if self.complete else f"{self.done:,} of "
+        text = f"{so_far}{_many(size.runs, 'run')} = {size.clean:,} without a fault"
+        if size.faults:
+            text += f" + {_many(size.faults, 'single fault')} at {_many(size.points, 'point')}"
+        text += f", in {_many(size.rows, 'row')}"
+        return f"{text}; {_many(size.polls, 'repeated look')} left out" if size.polls else text
+
+    @property
+    def came_to(self) -> str:
+        """What the runs came to, in numbers."""
+        results = [f"{self.statuses[PASSED]:,} passed", _many(self.statuses[FINDING], "finding")]
+        results += [f"{self.statuses[MISSED]:,} never landed"] if self.statuses[MISSED] else []
+        results += [f"{self.statuses[BROKEN]:,} broke the bench"] if self.statuses[BROKEN] else []
+        return ", ".join(results)
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,1 @@
+"""What is promised: the rows, the loss table, the field cases, and the verdict over a run."""

@@ -1,0 +1,84 @@
+"""A row: one scenario, the fewest faults, the promised results."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import msgspec
+
+from sim.design import SCALED, Design
+from sim.points import Fate, Plan, Strike
+from sim.run import points
+from sim.scenario import Scenario
+
+
+class Promise(msgspec.Struct, frozen=True):
+    """What a run of the row comes to.
+
+    ``endings`` are those of all turns, Session by Session. ``spawns`` counts physical processes, ``starts`` the
+    dispatches sent to a worker, ``asked`` the requests to the model, ``acks`` the acknowledged results. ``lease`` is
+    free or held when the world is healed; ``second`` says how a second Session then fares: completed or error.
+    """
+
+    endings: tuple[str, ...]
+    spawns: int
+    starts: int
+    asked: int
+    acks: int
+    lease: str = "free"
+    second: str = "completed"
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One line of the acceptance matrix.
+
+    ``faults`` are strikes that belong to the row, each written ``actor:door:label#nth=fate`` with the nth such effect
+    of the whole run without faults. A row with faults of its own, or with ``swept`` False, takes no further ones;
+    ``cases`` are the field cases that it plays.
+    """
+
+    name: str
+    why: str
+    scenario: Scenario
+    promise: Promise
+    cites: str
+    cases: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    swept: bool = True
+    design: Design = SCALED
+
+    @property
+    def sweepable(self) -> bool:
+        """Whether single faults are struck on top of the row."""
+        return self.swept and not self.faults
+
+    @property
+    def plan(self) -> Plan:
+        """The row's own faults."""
+        return own_plan(self)
+
+
+class NoSuchPlace(Exception):
+    """A row names a place that its run without faults never reaches."""
+
+
+@lru_cache(maxsize=256)
+def own_plan(row: Row) -> Plan:
+    """The strikes of a row, with the addresses that their places have in the run without faults."""
+    if not row.faults:
+        return Plan()
+    reached: dict[str, list[Strike]] = {}
+    for sighting in points(row.scenario, row.design):
+        at = sighting.point
+        place = f"{at.actor}:{at.door}:{at.label}"
+        reached.setdefault(place, []).append(Strike(at, Fate("")))
+    return Plan(tuple(_strike(fault, reached) for fault in row.faults))
+
+
+def _strike(fault: str, reached: dict[str, list[Strike]]) -> Strike:
+    place, _, fate = fault.partition("=")
+    name, _, nth = place.partition("#")
+    found = reached.get(name, [])
+    if not nth.isdigit() or not 0 < int(nth) <= len(found):
+        raise NoSuchPlace(f"{place} is never reached; {name} is reached {len(found)} times")
+    return Strike(found[int(nth) - 1].point, Fate(fate.rstrip("!"), fate.endswith("!")))

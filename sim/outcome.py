@@ -1,0 +1,301 @@
+"""How a run ended, as its history tells: read from answers and durable rows, by a stranger to what produced them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from sim.deeds import Spawn
+from sim.effects import Table
+from sim.facts import JOURNAL, LEASES, LEDGER
+from sim.history import Acted, Answered, Asked, Committed, Event, Exhausted, Failure, Healed, Learned
+from sim.protocol import (
+    Acknowledge,
+    Acquire,
+    AwaitTurn,
+    Checkpoint,
+    Entry,
+    Execute,
+    Infer,
+    InputAccepted,
+    Loaded,
+    LoadSession,
+    Prompt,
+    StartExecution,
+    ToolIntent,
+    ToolReceipt,
+    ToolResult,
+    TurnEnded,
+    TurnSettled,
+)
+
+Row = TypeVar("Row")
+
+COMPLETED, AFTER_REFUSAL, UNCORRECTED = "completed", "completed after refusal", "uncorrected"
+CANCELLED, ERROR, BLOCKED = "cancelled", "error", "recovery-blocked"
+NOT_ACCEPTED, RAN_OUT = "not accepted", "ran out"
+
+LOADED = "loaded"
+COUNTED = (StartExecution, Execute, Acknowledge)
+
+PROBE = "probe"
+"""What the names of the Sessions that try a Workspace at the end begin with."""
+
+
+class TurnOutcome(msgspec.Struct, frozen=True):
+    """How one prompt of one Session ended. ``reason`` is a cause or an error code, empty when there is none."""
+
+    session: str
+    prompt: str
+    ending: str
+    reason: str
+    inferences: int
+
+
+class ExecutionOutcome(msgspec.Struct, frozen=True):
+    """What became of one execution: how often it was started, dispatched, spawned and acknowledged, and its records.
+
+    ``ledger`` is its ledger state, ``status`` its result's status, ``receipt`` its delivery; each is empty when there
+    is none. The counts are of requests sent, whether they arrived or not, and of processes spawned.
+    """
+
+    execution: str
+    session: str
+    model_call: str
+    starts: int
+    dispatches: int
+    spawns: int
+    acknowledgements: int
+    ledger: str
+    status: str
+    receipt: str
+    results: int
+
+
+class Loads(msgspec.Struct, frozen=True):
+    """What two cold loads of a Session answered: ``loaded``, an error code, a doubt, or empty when not asked."""
+
+    session: str
+    first: str
+    second: str
+    equal: bool
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How a run was left when it was healed, and what was found afterwards.
+
+    ``leases`` names the holding Session of each Workspace, empty when it is free; ``phases`` the phase of each
+    Session's last checkpoint; ``probes`` how the second Session on each Workspace ended.
+    """
+
+    turns: tuple[TurnOutcome, ...]
+    executions: tuple[ExecutionOutcome, ...]
+    leases: tuple[tuple[str, str], ...]
+    phases: tuple[tuple[str, str], ...]
+    loads: tuple[Loads, ...]
+    probes: tuple[TurnOutcome, ...]
+    exhausted: str
+
+    def ending(self, prompt: str) -> str:
+        """How this prompt ended; ``not accepted`` when nobody ever sent it."""
+        return next((turn.ending for turn in self.turns if turn.prompt == prompt), NOT_ACCEPTED)
+
+    def lease(self, workspace: str) -> str:
+        """Who held this Workspace; empty when nobody did."""
+        return dict(self.leases).get(workspace, "")
+
+
+def outcome(events: Sequence[Event]) -> Outcome:
+    """How the run with this history ended."""
+    healed = next((place for place, event in enumerate(events) if isinstance(event, Healed)), len(events))
+    before, after = _Told(events[:healed]), _Told(events[healed:])
+    loads = _loads(after)
+    found = {load.session: load.first for load in loads}
+    exhausted = next((event.limit for event in events if isinstance(event, Exhausted)), "")
+    probing = [asked for asked in after.prompts() if asked.to.partition(":")[2].startswith(PROBE)]
+    return Outcome(
+        tuple(_turn(before, asked, found, exhausted) for asked in before.prompts()),
+        _executions(before),
+        _leases(before),
+        tuple(sorted((session, rows[-1].phase) for session, rows in before.records(Checkpoint).items())),
+        loads,
+        tuple(_turn(after, asked, {}, exhausted) for asked in probing),
+        exhausted,
+    )
+
+
+# --- what the history tells -----------------------------------------------------------------------------------------
+
+
+class _Told:
+    """A stretch of a history: what was asked and what came of it, the rows as they were left, the processes born."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self.asked: list[Asked] = []
+        self.answers: dict[int, Any] = {}
+        self.learned: dict[int, Learned] = {}
+        self.spawned: list[str] = []
+        self.rows: dict[str, dict[str, Any]] = {}
+        for event in events:
+            if isinstance(event, Asked):
+                self.asked.append(event)
+            elif isinstance(event, Answered):
+                self.answers[event.exchange] = event.answer
+            elif isinstance(event, Committed):
+                for write in event.writes:
+                    self.rows.setdefault(write.table, {})[write.key] = write.row
+            elif isinstance(event, Learned):
+                self.learned[event.exchange] = event
+            elif isinstance(event, Acted) and isinstance(event.deed, Spawn):
+                self.spawned.append(event.deed.execution)
+
+    def of(self, exchange: int) -> Any:
+        """The answer that arrived; a Failure for failure; a doubt's cause as text; None for silence."""
+        learned = self.learned.get(exchange)
+        if learned is None:
+            return self.answers.get(exchange)
+        return learned.doubt or Failure(learned.failure, 409)
+
+    def last(self, request: type, prompt: str) -> Any:
+        """What was told last to those who asked this about a prompt; a doubt only when nothing better was."""
+        told = [self.of(asked.exchange) for asked in self.asked if _asks(asked, request, prompt)]
+        plain = [answer for answer in told if answer is not None and not isinstance(answer, str)]
+        return plain[-1] if plain else told[-1] if told else None
+
+    def prompts(self) -> list[Asked]:
+        """The first sending of each prompt."""
+        first: dict[str, Asked] = {}
+        for asked in self.asked:
+            if isinstance(asked.request, Prompt):
+                first.setdefault(asked.request.prompt, asked)
+        return list(first.values())
+
+    def records(self, record: type) -> dict[str, list[Any]]:
+        """Every journal record of a type, by Session, in order."""
+        found: dict[str, list[Any]] = {}
+        for key, entry in self.rows.get(JOURNAL.name, {}).items():
+            if isinstance(entry, Entry) and isinstance(entry.record, record):
+                found.setdefault(key.partition("/")[0], []).append(entry.record)
+        return found
+
+    def all(self, record: type) -> list[Any]:
+        """The same of every Session."""
+        return [row for rows in self.records(record).values() for row in rows]
+
+    def table(self, table: Table[Row]) -> dict[str, Row | None]:
+        """Every row of a table that was written, None for what was removed again."""
+        return dict(self.rows.get(table.name, {}))
+
+
+def _asks(asked: Asked, request: type, prompt: str) -> bool:
+    return isinstance(asked.request, request) and getattr(asked.request, "prompt", "") == prompt
+
+
+# --- turns ----------------------------------------------------------------------------------------------------------
+
+
+def _turn(told: _Told, asked: Asked, found: dict[str, str], exhausted: str) -> TurnOutcome:
+    session, prompt = asked.to.partition(":")[2], asked.request.prompt
+    ending, reason = _ending(told, prompt, found.get(session, ""), exhausted)
+    inferences = sum(_asks(event, Infer, prompt) for event in told.asked)
+    return TurnOutcome(session, prompt, _corrected(told, prompt, ending), reason, inferences)
+
+
+def _ending(told: _Told, prompt: str, found: str, exhausted: str) -> tuple[str, str]:
+    """How the client was told that a turn ended; else what the journal says; else what a new owner found."""
+    ended = told.last(AwaitTurn, prompt)
+    if isinstance(ended, TurnEnded):
+        return ended.state, ended.reason
+    settled = [record for record in told.all(TurnSettled) if record.prompt == prompt]
+    if settled:
+        return settled[-1].state, ""
+    if all(record.prompt != prompt for record in told.all(InputAccepted)):
+        answer = told.last(Prompt, prompt)
+        return NOT_ACCEPTED, answer.code if isinstance(answer, Failure) else str(answer or "")
+    if exhausted:
+        return RAN_OUT, exhausted
+    if found and found != LOADED:
+        return BLOCKED, found
+    return BLOCKED, ended.code if isinstance(ended, Failure) else str(ended or "unsettled")
+
+
+def _corrected(told: _Told, prompt: str, ending: str) -> str:
+    """The same ending, told apart by whether a batch of the turn was refused, and whether the model went on."""
+    results = [record for record in told.all(ToolResult) if record.prompt == prompt]
+    if ending == COMPLETED and any(not record.execution for record in results):
+        return AFTER_REFUSAL
+    if ending == ERROR and results and not results[-1].execution:
+        return UNCORRECTED
+    return ending
+
+
+# --- executions, leases, loads --------------------------------------------------------------------------------------
+
+
+def _executions(told: _Told) -> tuple[ExecutionOutcome, ...]:
+    spawns = Counter(told.spawned)
+    asks = Counter(_ask_of(asked) for asked in told.asked if isinstance(asked.request, COUNTED))
+    records = told.records(ToolIntent).items()
+    intents = {
+        intent.execution: (session, intent.model_call) for session, found in records for intent in found
+    }
+    receipts = {receipt.execution: receipt.delivery for receipt in told.all(ToolReceipt)}
+    results = Counter(result.execution for result in told.all(ToolResult))
+    outcomes: list[ExecutionOutcome] = []
+    for execution, row in told.table(LEDGER).items():
+        if row is None:
+            continue
+        outcomes.append(
+            ExecutionOutcome(
+                execution,
+                *intents.get(execution, ("", "")),
+                asks[StartExecution.__name__, execution],
+                asks[Execute.__name__, execution],
+                spawns[execution],
+                asks[Acknowledge.__name__, execution],
+                row.state,
+                row.envelope.status if row.envelope is not None else "",
+                receipts.get(execution, ""),
+                results[execution],
+            )
+        )
+    return tuple(outcomes)
+
+
+def _ask_of(asked: Asked) -> tuple[str, str]:
+    """What is counted of a question: its kind, and the execution that it is about."""
+    request = asked.request
+    execution = request.reference.execution if isinstance(request, Execute) else request.execution
+    return type(request).__name__, execution
+
+
+def _leases(told: _Told) -> tuple[tuple[str, str], ...]:
+    """Who holds each Workspace that anybody asked for."""
+    asked = {event.request.workspace: "" for event in told.asked if isinstance(event.request, Acquire)}
+    held = {workspace: lease.session if lease else "" for workspace, lease in told.table(LEASES).items()}
+    return tuple(sorted({**asked, **held}.items()))
+
+
+def _loads(told: _Told) -> tuple[Loads, ...]:
+    """The first two loads of each Session after the run was healed, those of the probes left out."""
+    answers: dict[str, list[str]] = {}
+    for asked in told.asked:
+        request = asked.request
+        if isinstance(request, LoadSession) and not request.session.startswith(PROBE):
+            answers.setdefault(request.session, []).append(_load_text(told.of(asked.exchange)))
+    return tuple(
+        Loads(session, first, second, first == second)
+        for session, (first, second, *_) in (
+            (name, [*texts, "", ""]) for name, texts in sorted(answers.items())
+        )
+    )
+
+
+def _load_text(answer: Any) -> str:
+    """What a load answered, without what differs from one load to the next."""
+    if isinstance(answer, Loaded):
+        return LOADED
+    return answer.code if isinstance(answer, Failure) else str(answer or "")
