@@ -76,26 +76,22 @@ def _names(word: str, row: str, cases: Collection[str]) -> bool:
 
 
 class Sweep(msgspec.Struct, frozen=True):
-    """The plans of one row: the one without faults, then each strike alone, in the order of the clean run.
+    """The plans of one row: first its own, mostly without faults; then each strike alone, in the order of the run.
 
     ``points`` counts the points struck; ``polls`` those left out because another look stands for them.
     """
 
-    strikes: tuple[tuple[Point, Fate], ...]
-    points: int
-    polls: int
+    own: Plan = NO_FAULTS
+    strikes: tuple[tuple[Point, Fate], ...] = ()
+    points: int = 0
+    polls: int = 0
 
     def __len__(self) -> int:
         return 1 + len(self.strikes)
 
     def plan(self, index: int) -> Plan:
-        """The plan of this number; number 0 has no faults."""
-        return Plan((Strike(*self.strikes[index - 1]),)) if index else NO_FAULTS
-
-
-def clean() -> Sweep:
-    """The run without faults alone."""
-    return Sweep((), 0, 0)
+        """The plan of this number; number 0 is the row's own."""
+        return Plan((Strike(*self.strikes[index - 1]),)) if index else self.own
 
 
 def single(sightings: Sequence[Sighting], selection: Selection = EVERYTHING) -> Sweep:
@@ -109,7 +105,7 @@ def single(sightings: Sequence[Sighting], selection: Selection = EVERYTHING) -> 
         if selection.wants(fate)
     )
     polls = sum(selection.holds(sightings[index].point) for index in spare)
-    return Sweep(strikes, len({point for point, _ in strikes}), polls)
+    return Sweep(NO_FAULTS, strikes, len({point for point, _ in strikes}), polls)
 
 
 def spare_looks(sightings: Sequence[Sighting]) -> set[int]:

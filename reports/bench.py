@@ -9,7 +9,6 @@ import msgspec
 
 from sim.checks.check import Finding
 from sim.history import History
-from sim.outcome import Outcome
 from sim.points import NO_FAULTS, Plan, Sighting, Watcher
 
 PASSED, FINDING, MISSED, BROKEN = "passed", "finding", "missed", "broken"
@@ -40,6 +39,21 @@ class Card(Protocol):
     @property
     def why(self) -> str:
         """Why it is there, in a sentence."""
+        ...
+
+    @property
+    def cites(self) -> str:
+        """Where its promise is written."""
+        ...
+
+    @property
+    def plan(self) -> Plan:
+        """The faults that belong to it."""
+        ...
+
+    @property
+    def sweepable(self) -> bool:
+        """Whether single faults are struck on top of it."""
         ...
 
 
@@ -104,20 +118,11 @@ class House:
         from scenarios.judge import verdict
 
         found = verdict(self.rows()[row], plan, history)
-        return Judged(found.status, ending(found.outcome), tuple(found.findings))
+        return Judged(found.status, found.outcome, tuple(found.findings))
 
 
-def ending(outcome: Outcome) -> str:
-    """How every turn ended, in order, and who is left with a Workspace, in words."""
-    turns = [turn.ending + (f" ({turn.reason})" if turn.reason else "") for turn in outcome.turns]
-    leases = [f"held by {holder}" if holder else "free" for _, holder in outcome.leases]
-    left = [f"lease {' and '.join(leases)}"] if leases else ["no lease"]
-    over = [f"stopped by {outcome.exhausted}"] if outcome.exhausted else []
-    return "; ".join([", ".join(turns) or "no turn", *left, *over])
-
-
-def sightings(bench: Bench, row: str) -> tuple[list[Sighting], History]:
-    """Every point that the row reaches without faults, in order, and the run that showed them."""
+def sightings(bench: Bench, row: str, plan: Plan = NO_FAULTS) -> tuple[list[Sighting], History]:
+    """Every point that the row reaches under a plan, in order, and the run that showed them."""
     seen: list[Sighting] = []
-    history = bench.play(row, NO_FAULTS, seen.append)
+    history = bench.play(row, plan, seen.append)
     return seen, history

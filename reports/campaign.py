@@ -10,10 +10,10 @@ import msgspec
 
 from faults.engine import Broken, Chunk, Delivery, chunks
 from faults.plans import Capsule, replay_line, write
-from faults.sweeps import Selection, Sweep, clean, covers, single
+from faults.sweeps import Selection, Sweep, covers, single
 from reports.bench import BROKEN, FINDING, PASSED, Bench, sightings
 from sim.history import Decided, digest
-from sim.points import NO_FAULTS, Plan
+from sim.points import Plan, Point
 from sim.text import show
 
 AS_BEFORE, OTHERWISE, WRONG, TROUBLE = "==", "++", "--", "!!"
@@ -30,14 +30,16 @@ MEANING = {
 class Record(msgspec.Struct, frozen=True):
     """What is kept of one run.
 
-    ``step`` and ``fate`` are empty for the run without faults. ``line`` is the whole record as JSON,
-    ``says`` what is wrong, ``replay`` the line that plays it again, ``details`` a traceback. ``rules`` are
-    the rules consulted that this process did not tell of before.
+    ``step`` and ``fate`` are its cell in the fault matrix, empty unless one fault was struck; ``where`` tells
+    all of its faults. ``line`` is the whole record as JSON, ``says`` what is wrong, ``replay`` the line that
+    plays it again, ``details`` a traceback. ``rules`` are the rules consulted that this process did not tell
+    of before.
     """
 
     row: str
     step: str
     fate: str
+    where: str
     status: str
     mark: str
     ending: str
@@ -58,23 +60,22 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 class Size(msgspec.Struct):
-    """How a count of runs was made."""
+    """How a count of runs was made: every row as it stands, and single faults on top."""
 
     rows: int = 0
     runs: int = 0
-    clean: int = 0
     faults: int = 0
     points: int = 0
     polls: int = 0
 
 
 class Campaign:
-    """The runs of a selection of rows: without faults, and with each single fault.
+    """The runs of a selection of rows: each as it stands, and with each single fault.
 
     Args:
         bench: what plays and judges.
         selection: what is wanted of it.
-        faults: how many faults a run may have: 0 or 1.
+        faults: how many faults are struck on top of a row: 0 or 1.
     """
 
     def __init__(self, bench: Bench, selection: Selection, faults: int) -> None:
@@ -93,11 +94,10 @@ class Campaign:
         for row in self.selection.rows:
             try:
                 listed = self._listed(row)
-            except Exception:  # the run without faults breaks the bench; it will be run, and reported so
-                listed = Listed(clean(), "", frozenset(), frozenset())
+            except Exception:  # the row itself breaks the bench; it will be run, and reported so
+                listed = Listed(Sweep(), "", frozenset(), frozenset())
             self._runs[row] = len(listed.sweep)
             self.size.rows += 1
-            self.size.clean += 1
             self.size.runs += len(listed.sweep)
             self.size.faults += len(listed.sweep.strikes)
             self.size.points += listed.sweep.points
@@ -139,21 +139,23 @@ class Campaign:
     def broken(self, delivery: Delivery[Record], broken: Broken) -> Record:
         """What is kept of a run in which the bench itself failed."""
         row, index = delivery.key, delivery.index
-        plan = self._listed(row).sweep.plan(index) if index else NO_FAULTS
+        plan = self._listed(row).sweep.plan(index) if index else self.bench.rows()[row].plan
         says = (show(f"the bench failed: {broken.reason}"),)
         record = self._record(row, plan, BROKEN, "", mark=TROUBLE, says=says, error=broken.reason)
         return msgspec.structs.replace(record, details=broken.details)
 
     def _list(self, row: str) -> Listed:
-        seen, history = sightings(self.bench, row)
-        ending = self.bench.judge(row, NO_FAULTS, history).ending
+        card = self.bench.rows()[row]
+        seen, history = sightings(self.bench, row, card.plan)
+        ending = self.bench.judge(row, card.plan, history).ending
         labels = frozenset(sighting.point.label for sighting in seen)
         matched = frozenset(
             pattern
             for pattern in self.selection.points
             if any(covers(pattern, sighting.point) for sighting in seen)
         )
-        return Listed(single(seen, self.selection) if self.faults else clean(), ending, labels, matched)
+        swept = self.faults and card.sweepable
+        return Listed(single(seen, self.selection) if swept else Sweep(card.plan), ending, labels, matched)
 
     def _record(
         self,
@@ -172,9 +174,12 @@ class Campaign:
         line: dict[str, object] = {"row": row, "plan": write(plan), "design": capsule.design}
         line |= {"status": status, "mark": mark, "ending": ending} | more
         line |= {"replay": replay} if replay else {}
-        step, fate = _struck(plan)
-        text = json.dumps(line)
-        return Record(row, step, fate, status, mark, ending, text, says, replay, rules=rules)
+        cells = [(_step(strike.point), str(strike.fate)) for strike in plan.strikes]
+        step, fate = cells[0] if len(cells) == 1 else ("", "")
+        where = " and ".join(f"{fate} at {step}" for step, fate in cells) or "no fault"
+        return Record(
+            row, step, fate, where, status, mark, ending, json.dumps(line), says, replay, rules=rules
+        )
 
 
 def _mark(status: str, as_before: bool) -> str:
@@ -185,9 +190,6 @@ def _mark(status: str, as_before: bool) -> str:
     return AS_BEFORE if as_before else OTHERWISE
 
 
-def _struck(plan: Plan) -> tuple[str, str]:
-    """The step and the fate of a plan with one strike, as the fault matrix names them."""
-    if not plan.strikes:
-        return "", ""
-    point, fate = plan.strikes[0].point, plan.strikes[0].fate
-    return f"{point.actor.partition(':')[0]} {point.door} {point.label}", str(fate)
+def _step(point: Point) -> str:
+    """A point as a step of the fault matrix."""
+    return f"{point.actor.partition(':')[0]} {point.door} {point.label}"

@@ -301,16 +301,16 @@ def _progress(length: int, label: str) -> Generator[Any]:
 @cli.command()
 @click.argument("row", shell_complete=_complete_row)
 @click.option(
-    "--plan", "text", default="none", help="Faults: actor:door:label#nth@causes=fate, with commas between."
+    "--plan", "text", help="Faults in place of the row's: actor:door:label#nth@causes=fate, or none."
 )
 @click.pass_obj
-def run(bench: Bench, row: str, text: str) -> int:
-    """Play one ROW, with the faults of a plan, and show what happened."""
+def run(bench: Bench, row: str, text: str | None) -> int:
+    """Play one ROW, with its own faults or those of a plan, and show what happened."""
     from faults.plans import Foreign, Malformed, read
 
     name = _row(bench, row)
     try:
-        plan = read(text)
+        plan = bench.rows()[name].plan if text is None else read(text)
     except (Malformed, Foreign) as error:
         raise Trouble(
             f"--plan: {error} `turnproof list points {name}` shows the points, `turnproof list fates` the fates."

@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import Any
 
 from faults.fates import ANY, TIME, VOCABULARY, Kind
-from faults.plans import nearest
+from faults.plans import nearest, write
 from reports.bench import Bench
 from reports.trouble import Trouble
 from sim.effects import Deed, Request, Transaction
@@ -69,7 +69,8 @@ def _row(bench: Bench, name: str) -> Iterator[list[str]]:
     card = bench.rows().get(name)
     if card is not None:
         cases = f" It plays {', '.join(card.cases)}." if card.cases else ""
-        yield [f"row {name}", f"{card.why}{cases}"]
+        own = f" Its own faults: {write(card.plan)}." if card.plan.strikes else ""
+        yield [f"row {name} ({card.cites})", f"{card.why}.{cases}{own}"]
 
 
 def _fate(bench: Bench, name: str) -> Iterator[list[str]]:

@@ -45,8 +45,7 @@ def terminal(tally: Tally, limit: int | None = SHOWN) -> Iterator[str]:
 
 
 def _wrong(record: Record) -> Iterator[str]:
-    where = f"{show(record.fate)} at {show(record.step)}" if record.step else "no fault"
-    yield f"{record.mark} {record.status}  {show(record.row)}  {where}"
+    yield f"{record.mark} {record.status}  {show(record.row)}  {show(record.where)}"
     yield from (f"   {sentence}" for sentence in record.says)
     yield f"   {record.replay}"
     yield ""
@@ -88,8 +87,7 @@ def _findings(tally: Tally) -> Iterator[str]:
     if not tally.wrong:
         yield "None."
     for record in tally.kept:
-        where = f"{_cell(record.fate)} at {_cell(record.step)}" if record.step else "no fault"
-        yield f"- `{record.mark}` **{record.status}** {_cell(record.row)}: {where}"
+        yield f"- `{record.mark}` **{record.status}** {_cell(record.row)}: {_cell(record.where)}"
         yield from (f"  - {_cell(sentence)}" for sentence in record.says)
         yield f"  - `{record.replay}`"
     if tally.wrong > len(tally.kept):

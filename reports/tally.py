@@ -76,10 +76,9 @@ class Tally:
         """How the count of runs was made."""
         size = self.campaign.size
         so_far = "" if self.complete else f"{self.done:,} of "
-        text = f"{so_far}{_many(size.runs, 'run')} = {size.clean:,} without a fault"
+        text = f"{so_far}{_many(size.runs, 'run')} = {_many(size.rows, 'row')} as written"
         if size.faults:
             text += f" + {_many(size.faults, 'single fault')} at {_many(size.points, 'point')}"
-        text += f", in {_many(size.rows, 'row')}"
         return f"{text}; {_many(size.polls, 'repeated look')} left out" if size.polls else text
 
     @property

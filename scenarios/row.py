@@ -34,7 +34,7 @@ class Row(msgspec.Struct, frozen=True):
 
     ``faults`` are strikes that belong to the row, each written ``actor:door:label#nth=fate`` with the nth such effect
     of the whole run without faults. A row with faults of its own, or with ``swept`` False, takes no further ones;
-    ``cases`` are the field cases that it plays.
+    ``cases`` are the field cases that it plays; ``uncancelled`` is the promise when its cancellation never arrives.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Row(msgspec.Struct, frozen=True):
     cases: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     swept: bool = True
+    uncancelled: Promise | None = None
     design: Design = SCALED
 
     @property

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 from simpy import Environment
+from simpy.events import NORMAL, EventPriority
 from simpy.events import Event as Occurrence
 
 from sim import history as past
@@ -45,7 +46,7 @@ from sim.points import ACT, CALL, COMMIT, NO_FAULTS, Plan, Watcher
 from sim.protocol import flipped
 from sim.rule import Rule
 from sim.storage.memory import MemoryDatabase, MemoryOutside
-from sim.trouble import Trouble
+from sim.trouble import OF_PROCESSES, Trouble
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -64,6 +65,8 @@ HORIZON_MS = 4 * 3_600_000
 BUDGET = 200_000
 """The most effects that one run may perform."""
 
+LAST = EventPriority(NORMAL + 1)
+"""After everything else of the same millisecond."""
 EXPIRED = Secret("expired capability", "")
 _WAITING: Any = object()
 """What performing an effect gives when its answer comes later."""
@@ -72,12 +75,14 @@ _WAITING: Any = object()
 class Tick(Occurrence):
     """Something that happens after a delay."""
 
-    def __init__(self, env: Environment, delay: int, happen: Callable[[Any], None]) -> None:
+    def __init__(
+        self, env: Environment, delay: int, happen: Callable[[Any], None], priority: EventPriority = NORMAL
+    ) -> None:
         self.env = env
         self.callbacks = [happen]
         self._ok = True
         self._value = None
-        env.schedule(self, delay=delay)
+        env.schedule(self, priority, delay)
 
 
 class Exchange(Occurrence):
@@ -94,12 +99,23 @@ class Exchange(Occurrence):
     error: Failed | Uncertain | None = None
     fate = ""
 
-    def __init__(self, env: Environment, serial: int, caller: Life, call: Call[Any], deadline: int) -> None:
+    def __init__(
+        self,
+        env: Environment,
+        serial: int,
+        caller: Life,
+        call: Call[Any],
+        label: str,
+        nth: int,
+        deadline: int,
+    ) -> None:
         self.env = env
         self.serial = serial
         self.caller = caller
         self.to = call.to
         self.request = call.request
+        self.label = label
+        self.nth = nth
         self.deadline = deadline
 
 
@@ -133,10 +149,11 @@ class Kernel:
         self._replaced = dict(design.replaced)
         self._circumstances = circumstances or {}
         self._hosts: dict[str, Host] = {}
-        self._trouble = Trouble(plan, milestones, watcher, self._passed, self._hosts)
+        self._trouble = Trouble(plan, milestones, watcher, self._passed, self._circumstances, self._hosts)
         self._boots: dict[str, int] = {}
         self._restarts: set[str] = set()
         self._lives: dict[int, Life] = {}
+        self._kept: list[Any] = []  # every coroutine: one that is dropped would run its ``finally``
         self._serial = self._exchanges = self._effects = 0
         self._deadlines: dict[int, deque[Exchange]] = {}
         self._labels: dict[type, str] = {}
@@ -181,7 +198,7 @@ class Kernel:
         self._up(driver)
         Tick(self._env, horizon_ms, lambda _: self._exhaust("horizon"))
         self._env.run(until=self._over)
-        return past.History(self.events, tuple(str(strike) for strike in self._trouble.open))
+        return past.History(self.events, tuple(str(strike) for strike in self._trouble.missed))
 
     @property
     def now(self) -> int:
@@ -205,17 +222,21 @@ class Kernel:
         for host in hosts:
             host.born(process, life)
         for host in hosts:
-            script = self._born(host, host.actor.boot(), None, f"{host.address}.boot", life, None)
-            if host.address == self._driver:
-                script.listeners = (self._driven,)
-            self._advance(script, None, None)
+            if process.alive:  # the boot of another actor of the process may have been its end
+                script = self._born(host, None, None, f"{host.address}.boot", life, None)
+                if host.address == self._driver:
+                    script.listeners = (self._driven,)
+                self._begin(script, host.actor.boot, ())
 
     # --- running scripts -----------------------------------------------------------------------------------------
 
-    def _born(self, host: Host, script: Any, parent: Life | None, label: str, nth: int, exchange: Exchange | None) -> Life:
+    def _born(
+        self, host: Host, script: Any, parent: Life | None, label: str, nth: int, exchange: Exchange | None
+    ) -> Life:
         self._serial = serial = self._serial + 1
         above = parent.serial if parent is not None else 0
         answers = exchange.serial if exchange is not None else 0
+        self._kept.append(script)
         self.events.append(past.Began(self.now, serial, host.address, above, label, nth, answers))
         return Life(serial, host, script, parent, label, nth, exchange)
 
@@ -226,7 +247,7 @@ class Kernel:
             return
         if process.paused:
             process.backlog.append((self._feed, (life, value, error)))
-        elif life.doomed:
+        elif life.doomed and not self._trouble.healed:
             self._crash(process)
         else:
             self._advance(life, value, error)
@@ -294,9 +315,14 @@ class Kernel:
         return label
 
     def _strike(
-        self, life: Life, effect: Any, do: Callable[..., Any], point: tuple[str, str, int], fates: tuple[str, ...]
+        self,
+        life: Life,
+        effect: Any,
+        do: Callable[..., Any],
+        point: tuple[str, str, int],
+        fates: tuple[str, ...],
     ) -> Any:
-        """What the fates do to the doer before and after; at most one of them changes the effect itself."""
+        """What the fates do to the doer before and after; only one of them changes the effect itself."""
         door, label, nth = point
         for fate in fates:
             self.events.append(past.Struck(self.now, life.serial, door, label, nth, fate))
@@ -306,7 +332,7 @@ class Kernel:
             self._crash(life.process)
             return _WAITING
         life.doomed = "crash-after" in fates
-        own = [fate for fate in fates if fate not in self._circumstances and fate not in _OF_PROCESSES]
+        own = [fate for fate in fates if fate not in self._circumstances and fate not in OF_PROCESSES]
         answer = do(life, effect, label, nth, own[0] if own else "")
         if "crash-waiting" in fates:
             self._crash(life.process)
@@ -328,14 +354,14 @@ class Kernel:
         now = self.now
         self._exchanges = serial = self._exchanges + 1
         self.events.append(past.Asked(now, life.serial, nth, serial, call.to, call.request))
-        exchange = Exchange(self._env, serial, life, call, now + call.timeout_ms)
+        exchange = Exchange(self._env, serial, life, call, label, nth, now + call.timeout_ms)
         distance = self._distance(life, call.to)
         if distance:
             self._expect(exchange, call.timeout_ms)
         if fate:
             self._send_struck(exchange, fate)
         else:
-            self._send(exchange, self._deliver, distance)
+            self._send(exchange, self._deliver if distance else self._deliver_within, distance)
         return _WAITING
 
     def _expect(self, exchange: Exchange, timeout_ms: int) -> None:
@@ -343,7 +369,7 @@ class Kernel:
         waiting = self._deadlines.setdefault(timeout_ms, deque())
         waiting.append(exchange)
         if len(waiting) == 1:
-            Tick(self._env, timeout_ms, lambda _: self._overdue(waiting))
+            Tick(self._env, timeout_ms, lambda _: self._overdue(waiting), LAST)
 
     def _send(self, exchange: Exchange, arrive: Callable[[Any], None], delay: int) -> None:
         exchange.callbacks = [arrive]
@@ -373,24 +399,33 @@ class Kernel:
         host = self._hosts[exchange.to]
         process = host.process
         if process.paused:
+            exchange.server = process
             process.backlog.append((self._deliver, (exchange,)))
         elif not process.alive:
             exchange.error = Uncertain("transport")
             self._receive(exchange)
         else:
             exchange.server = process
-            request, caller = exchange.request, exchange.caller
-            label = self._labels.get(request.__class__) or self._label(request)
+            request = exchange.request
             script = host.actor.handlers[request.__class__](host.actor, request)
-            self._advance(self._born(host, script, caller, label, caller.counts[label], exchange), None, None)
+            born = self._born(host, script, exchange.caller, exchange.label, exchange.nth, exchange)
+            self._advance(born, None, None)
+
+    def _deliver_within(self, exchange: Any) -> None:
+        """A call within a process is memory of that process, and dies with it."""
+        if exchange.caller.process.alive:
+            self._deliver(exchange)
 
     def _deliver_copy(self, exchange: Exchange) -> None:
         """The second copy of a duplicated request; nobody waits for its reply."""
         host = self._hosts[exchange.to]
-        if host.process.alive and not host.process.paused:
+        process = host.process
+        if process.paused:
+            process.backlog.append((self._deliver_copy, (exchange,)))
+        elif process.alive:
             script = host.actor.handlers[type(exchange.request)](host.actor, exchange.request)
-            label = f"{exchange.request.label}~copy"
-            self._advance(self._born(host, script, exchange.caller, label, 1, None), None, None)
+            born = self._born(host, script, exchange.caller, f"{exchange.label}~copy", exchange.nth, None)
+            self._advance(born, None, None)
 
     def _reply(self, exchange: Exchange, answer: Any, error: Failed | Uncertain | None) -> None:
         exchange.server = None
@@ -405,7 +440,8 @@ class Kernel:
         self.events.append(past.Answered(self.now, exchange.serial, told))
         if exchange.fate and not self._answer_struck(exchange):
             return
-        self._trouble.remember(exchange.to, exchange.request, answer)
+        if error is None:
+            self._trouble.remember(exchange.to, exchange.request, answer)
         self._send(exchange, self._receive, self._distance(exchange.caller, exchange.to))
 
     def _answer_struck(self, exchange: Exchange) -> bool:
@@ -415,8 +451,11 @@ class Kernel:
             exchange.error = Uncertain("transport" if fate == "reply-truncated" else "server")
         crossed = self._trouble.crossed(exchange.to, exchange.request) if fate == "reply-crossed" else None
         if crossed is not None:
+            self._running = exchange.caller.serial
             mine = self.ask(transport.reply_is_mine, exchange.request.operation, crossed[0])
             exchange.answer, exchange.error = crossed[1], None if mine else Uncertain("transport")
+        if fate == "reply-late":
+            self._send(exchange, self._receive, max(exchange.deadline - self.now, 0) + LATE_MS)
         return fate not in ("reply-lost", "reply-late", "delivered-late")
 
     def _receive(self, exchange: Any) -> None:
@@ -432,19 +471,28 @@ class Kernel:
         caller = exchange.caller
         if caller.dead:
             return
+        if caller.process.paused:
+            caller.process.backlog.append((self._learn, (exchange, error)))
+            return
         failure, doubt = (error.code, "") if isinstance(error, Failed) else ("", error.cause)
         self.events.append(past.Learned(self.now, caller.serial, exchange.serial, failure, doubt))
         self._feed(caller, None, error)
 
     def _overdue(self, waiting: deque[Exchange]) -> None:
-        """One alarm serves all calls with the same timeout: the oldest may be due, later ones are not."""
+        """One alarm serves all calls with the same timeout: the oldest may be due, later ones are not.
+
+        A reply that arrives in the very millisecond of the deadline still counts.
+        """
+        due: list[Exchange] = []
         while waiting and (waiting[0].done or waiting[0].deadline <= self.now):
             exchange = waiting.popleft()
             if not exchange.done:
                 exchange.done = True
-                self._learn(exchange, Uncertain("timeout"))
+                due.append(exchange)
         if waiting:
-            Tick(self._env, waiting[0].deadline - self.now, lambda _: self._overdue(waiting))
+            Tick(self._env, waiting[0].deadline - self.now, lambda _: self._overdue(waiting), LAST)
+        for exchange in due:
+            self._learn(exchange, Uncertain("timeout"))
 
     # --- commits and deeds ---------------------------------------------------------------------------------------
 
@@ -474,7 +522,9 @@ class Kernel:
     def _rot(self, life: Life, nth: int, writes: tuple[past.Write, ...]) -> None:
         """One byte of every content that was just written changes on the disk."""
         rotten = tuple(
-            past.Write(write.table, write.key, msgspec.structs.replace(write.row, content=flipped(write.row.content)))
+            past.Write(
+                write.table, write.key, msgspec.structs.replace(write.row, content=flipped(write.row.content))
+            )
             for write in writes
             if getattr(write.row, "content", b"")
         )
@@ -518,6 +568,7 @@ class Kernel:
             process.backlog.append((self._begin, (child, script, arguments)))
         elif not child.dead:
             child.coroutine = script(*arguments)
+            self._kept.append(child.coroutine)
             self._advance(child, None, None)
 
     def _start(self, life: Life, start: Start[Any]) -> Any:
@@ -590,7 +641,7 @@ class Kernel:
     def _crash(self, process: Process) -> None:
         if not process.alive:
             return
-        process.alive = False
+        process.die()
         self.events.append(past.Crashed(self.now, process.name))
         for waiting in self._deadlines.values():
             for exchange in waiting:
@@ -598,7 +649,7 @@ class Kernel:
                     exchange.error = Uncertain("transport")
                     Tick(self._env, HOP_MS, lambda _, lost=exchange: self._receive(lost))
         if process.name in self._restarts:
-            Tick(self._env, RESTART_MS, lambda _: self._up(process.name))
+            Tick(self._env, RESTART_MS, lambda _: self._up_again(process.name))
 
     def _pause(self, process: Process) -> None:
         if process.alive and not process.paused:
@@ -615,13 +666,17 @@ class Kernel:
                 act(*arguments)
 
     def _boot(self, life: Life, boot: Boot) -> Any:
-        if not any(host.process.alive for host in self._hosts.values() if host.process_name == boot.process):
-            self._up(boot.process)
+        self._up_again(boot.process)
+
+    def _up_again(self, name: str) -> None:
+        if not any(host.process.alive for host in self._hosts.values() if host.process_name == name):
+            self._up(name)
 
     def _kill(self, life: Life, kill: Kill) -> Any:
         for host in self._hosts.values():
             if host.process_name == kill.process:
                 self._crash(host.process)
+        return None if life.process.alive else _WAITING
 
     def _heal(self, life: Life, heal: Heal) -> Any:
         self.events.append(past.Healed(self.now))
@@ -632,6 +687,3 @@ class Kernel:
 
 def _took(take: Callable[[int], None], place: int, answer: Any, error: Exception | None) -> None:
     take(place)
-
-
-_OF_PROCESSES = frozenset({"crash-before", "crash-waiting", "crash-after", "paused"})

@@ -21,6 +21,11 @@ class Process:
         self.paused = False
         self.backlog: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
 
+    def die(self) -> None:
+        """The end of this life: whatever a pause held back is gone with it."""
+        self.alive = self.paused = False
+        self.backlog = []
+
 
 class Host:
     """Where an actor lives: how to build it, and what it is in the present life of its process."""
@@ -57,7 +62,14 @@ class Life:
     listeners: tuple[Callable[[Any, Exception | None], None], ...] = ()
 
     def __init__(
-        self, serial: int, host: Host, coroutine: Any, parent: Life | None, label: str, nth: int, exchange: Any
+        self,
+        serial: int,
+        host: Host,
+        coroutine: Any,
+        parent: Life | None,
+        label: str,
+        nth: int,
+        exchange: Any,
     ) -> None:
         self.serial = serial
         self.host = host

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -38,6 +38,8 @@ COMPLETED, AFTER_REFUSAL, UNCORRECTED = "completed", "completed after refusal", 
 CANCELLED, ERROR, BLOCKED = "cancelled", "error", "recovery-blocked"
 NOT_ACCEPTED, RAN_OUT = "not accepted", "ran out"
 
+LATER = ".later"
+"""How the prompt ends with which a blocked Session is asked whether it takes another one."""
 LOADED = "loaded"
 COUNTED = (StartExecution, Execute, Acknowledge)
 
@@ -88,7 +90,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """How a run was left when it was healed, and what was found afterwards.
 
     ``leases`` names the holding Session of each Workspace, empty when it is free; ``phases`` the phase of each
-    Session's last checkpoint; ``probes`` how the second Session on each Workspace ended.
+    Session's last checkpoint; ``probes`` how the second Session on each Workspace ended; ``reopened`` how prompts
+    ended that were sent again to an owner that was opened anew.
     """
 
     turns: tuple[TurnOutcome, ...]
@@ -97,6 +100,7 @@ class Outcome(msgspec.Struct, frozen=True):
     phases: tuple[tuple[str, str], ...]
     loads: tuple[Loads, ...]
     probes: tuple[TurnOutcome, ...]
+    reopened: tuple[TurnOutcome, ...]
     exhausted: str
 
     def ending(self, prompt: str) -> str:
@@ -110,11 +114,15 @@ class Outcome(msgspec.Struct, frozen=True):
 
 def outcome(events: Sequence[Event]) -> Outcome:
     """How the run with this history ended."""
-    healed = next((place for place, event in enumerate(events) if isinstance(event, Healed)), len(events))
+    healed, exhausted = len(events), ""
+    for place, event in enumerate(events):
+        if event.__class__ is Healed:
+            healed = place
+        elif isinstance(event, Exhausted):
+            exhausted = event.limit
     before, after = _Told(events[:healed]), _Told(events[healed:])
     loads = _loads(after)
     found = {load.session: load.first for load in loads}
-    exhausted = next((event.limit for event in events if isinstance(event, Exhausted)), "")
     probing = [asked for asked in after.prompts() if asked.to.partition(":")[2].startswith(PROBE)]
     return Outcome(
         tuple(_turn(before, asked, found, exhausted) for asked in before.prompts()),
@@ -123,8 +131,14 @@ def outcome(events: Sequence[Event]) -> Outcome:
         tuple(sorted((session, rows[-1].phase) for session, rows in before.records(Checkpoint).items())),
         loads,
         tuple(_turn(after, asked, {}, exhausted) for asked in probing),
+        tuple(_turn(after, asked, {}, exhausted) for asked in after.prompts() if _sent_again(asked)),
         exhausted,
     )
+
+
+def _sent_again(asked: Asked) -> bool:
+    """Whether a prompt after healing is one of the scenario's own, and not a look at a blocked Session."""
+    return not asked.to.partition(":")[2].startswith(PROBE) and not asked.request.prompt.endswith(LATER)
 
 
 # --- what the history tells -----------------------------------------------------------------------------------------
@@ -139,18 +153,30 @@ class _Told:
         self.learned: dict[int, Learned] = {}
         self.spawned: list[str] = []
         self.rows: dict[str, dict[str, Any]] = {}
+        look: dict[type, Callable[[Any], None]] = {
+            Asked: self.asked.append,
+            Answered: self._answered,
+            Learned: self._learned,
+            Committed: self._committed,
+            Acted: self._acted,
+        }
         for event in events:
-            if isinstance(event, Asked):
-                self.asked.append(event)
-            elif isinstance(event, Answered):
-                self.answers[event.exchange] = event.answer
-            elif isinstance(event, Committed):
-                for write in event.writes:
-                    self.rows.setdefault(write.table, {})[write.key] = write.row
-            elif isinstance(event, Learned):
-                self.learned[event.exchange] = event
-            elif isinstance(event, Acted) and isinstance(event.deed, Spawn):
-                self.spawned.append(event.deed.execution)
+            if (see := look.get(event.__class__)) is not None:
+                see(event)
+
+    def _answered(self, event: Answered) -> None:
+        self.answers[event.exchange] = event.answer
+
+    def _learned(self, event: Learned) -> None:
+        self.learned[event.exchange] = event
+
+    def _committed(self, event: Committed) -> None:
+        for write in event.writes:
+            self.rows.setdefault(write.table, {})[write.key] = write.row
+
+    def _acted(self, event: Acted) -> None:
+        if isinstance(event.deed, Spawn):
+            self.spawned.append(event.deed.execution)
 
     def of(self, exchange: int) -> Any:
         """The answer that arrived; a Failure for failure; a doubt's cause as text; None for silence."""

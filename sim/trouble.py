@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from sim.effects import Call, Deed, Request
 from sim.lives import Host, Life
-from sim.points import Fate, Plan, Point, Sighting, Strike, Watcher
+from sim.points import ACT, CALL, COMMIT, Fate, Plan, Point, Sighting, Strike, Watcher
+
+_CALLS = (
+    "request-lost reply-lost reply-late reply-truncated duplicated delivered-late refused error-before error-after "
+    "delayed request-altered reply-crossed capability-expired"
+)
+_OF_DOOR: dict[str, frozenset[str]] = {
+    CALL: frozenset(_CALLS.split()),
+    COMMIT: frozenset({"commit-failed", "unknown-applied", "unknown-not-applied", "altered-at-rest"}),
+    ACT: frozenset({"act-failed", "act-half"}),
+}
+"""The fates that change the effect itself, by door."""
+
+OF_PROCESSES = frozenset({"crash-before", "crash-waiting", "crash-after", "paused"})
+"""The fates of whoever asks."""
+
+_EXCLUSIVE = (
+    frozenset({"crash-before"}).union(*_OF_DOOR.values()),
+    frozenset({"crash-before", "crash-waiting", "crash-after", "act-half"}),
+    frozenset({"crash-before", "crash-waiting", "paused"}),
+)
+"""Of each group one fate alone can do what it says: an effect changes once, a process dies once."""
 
 
 class _All(frozenset[str]):
@@ -25,6 +46,7 @@ class Trouble:
         milestones: places whose passing the driver waits for, as ``actor:door:label#nth`` of the whole run.
         watcher: told of every point reached.
         passed: told of every milestone reached.
+        times: the names of the fates of time.
         hosts: which process each actor lives in.
     """
 
@@ -34,14 +56,18 @@ class Trouble:
         milestones: frozenset[str],
         watcher: Watcher | None,
         passed: Callable[[str], None],
+        times: Collection[str],
         hosts: Mapping[str, Host],
     ) -> None:
         self.open = list(plan.strikes)
+        self.missed = self.open
+        self.healed = False
         self.watched: frozenset[str] = frozenset()
         self._sticky: list[tuple[tuple[str, str, str, str], Fate]] = []
         self._milestones = milestones
         self._watcher = watcher
         self._passed = passed
+        self._times = times
         self._hosts = hosts
         self._counts: dict[str, int] = {}
         self._replies: dict[tuple[str, str], list[tuple[str, Any]]] = {}
@@ -57,16 +83,23 @@ class Trouble:
             at = Point(life.causes(), address, door, label, nth)
             if self._watcher is not None:
                 self._watcher(self._sighting(effect, subject, at, life.host))
-            due += [fate.name for fate in self._land(at, operation)]
+            for strike in [strike for strike in self.open if strike.point == at]:
+                if self._bites(
+                    strike.fate.name, due, self._sighting(effect, subject, at, life.host), subject
+                ):
+                    due.append(strike.fate.name)
+                    self._land(strike, operation)
         if self._milestones:
             self._pass(f"{address}:{door}:{label}")
         return tuple(dict.fromkeys(due))
 
     def heal(self) -> None:
-        """From here on nothing strikes; what is still open has missed."""
+        """From here on nothing strikes, and what is still open has missed. Milestones go on."""
+        self.healed = True
+        self.open = []
         self._sticky.clear()
         self._watcher = None
-        self.watched = frozenset()
+        self._watch()
 
     def remember(self, peer: str, request: Any, answer: Any) -> None:
         """A reply was sent; another one may be crossed with it."""
@@ -75,18 +108,34 @@ class Trouble:
 
     def crossed(self, peer: str, request: Any) -> tuple[str, Any] | None:
         """The last reply of this peer to another request of the same kind, with the identity it echoes."""
-        others = [reply for reply in self._replies.get((peer, kind_of(request)), ()) if reply[0] != request.operation]
+        others = [
+            reply
+            for reply in self._replies.get((peer, kind_of(request)), ())
+            if reply[0] != request.operation
+        ]
         return others[-1] if others else None
 
-    def _land(self, at: Point, operation: tuple[str, str, str, str]) -> list[Fate]:
-        landed: list[Strike] = [strike for strike in self.open if strike.point == at]
-        for strike in landed:
-            self.open.remove(strike)
-            if strike.fate.sticky:
-                self._sticky.append((operation, strike.fate))
-        if landed:
-            self._watch()
-        return [strike.fate for strike in landed]
+    def _bites(self, fate: str, due: list[str], seen: Sighting, subject: Any) -> bool:
+        """Whether a fate can do here what it says, beside those already due. One that cannot has not landed."""
+        if any(fate in group and not group.isdisjoint(due) for group in _EXCLUSIVE):
+            return False
+        if fate in OF_PROCESSES:
+            return True
+        if fate in self._times:
+            return self._hosts[seen.point.actor].process_name.startswith("owner:")
+        needs = {
+            "request-altered": seen.payload,
+            "reply-crossed": seen.crossable,
+            "capability-expired": hasattr(subject, "bearer"),
+            "act-half": seen.divisible,
+        }
+        return fate in _OF_DOOR[seen.point.door] and not seen.local and needs.get(fate, True)
+
+    def _land(self, strike: Strike, operation: tuple[str, str, str, str]) -> None:
+        self.open.remove(strike)
+        if strike.fate.sticky:
+            self._sticky.append((operation, strike.fate))
+        self._watch()
 
     def _watch(self) -> None:
         """Only an effect with one of these labels can matter."""

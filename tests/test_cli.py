@@ -37,7 +37,7 @@ from sim.history import (
     Struck,
 )
 from sim.history import Write as Written
-from sim.points import Plan, Point, Sighting, Watcher
+from sim.points import NO_FAULTS, Plan, Point, Sighting, Watcher
 from sim.protocol import Acquire, Lease, Prepare, Status
 
 TESTS = Path(__file__).parent
@@ -51,6 +51,9 @@ class FakeRow(msgspec.Struct, frozen=True):
     name: str
     cases: tuple[str, ...]
     why: str
+    cites: str = "003 Lifecycle"
+    plan: Plan = NO_FAULTS
+    sweepable: bool = True
 
 
 def sighting(
@@ -76,8 +79,8 @@ class FakeBench:
 
     def rows(self) -> Mapping[str, FakeRow]:
         return {
-            "base": FakeRow("base", (), "One Shell call, start to end."),
-            "leaky": FakeRow("leaky", ("RC-13",), "A lease that leaks when its reply is lost."),
+            "base": FakeRow("base", (), "one Shell call, start to end"),
+            "leaky": FakeRow("leaky", ("RC-13",), "a lease that leaks when its reply is lost"),
         }
 
     def rules(self) -> Collection[str]:
@@ -181,7 +184,7 @@ def test_a_clean_sweep_ends_with_0_and_writes_both_files(tmp_path: Path) -> None
     assert runs[0]["plan"] == "none"
     assert {run["status"] for run in runs} == {"passed"}
     assert len({run["plan"] for run in runs}) == len(runs)
-    assert f"clean: {len(runs)} runs = 1 without a fault + {len(runs) - 1} single faults at" in result.stdout
+    assert f"clean: {len(runs)} runs = 1 row as written + {len(runs) - 1} single faults at" in result.stdout
     assert (tmp_path / "summary.md").read_text().startswith("**clean** · ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs.jsonl", "summary.md"]
 
@@ -330,8 +333,8 @@ def test_a_folder_that_cannot_be_written_is_said_before_anything_is_run(tmp_path
 def test_a_full_disk_loses_neither_the_findings_nor_the_files_of_before(tmp_path: Path) -> None:
     turnproof("sweep", "base", "--out", str(tmp_path))
     before = (tmp_path / "runs.jsonl").read_bytes()
-    full = "import resource as r, signal as s; s.signal(s.SIGXFSZ, s.SIG_IGN); r.setrlimit(r.RLIMIT_FSIZE, (9999, 9999))"
-    program = f"{full}\nimport sys; sys.path.insert(0, {str(TESTS)!r}); import test_cli as t; t.cli(obj=t.FakeBench())"
+    full = "import signal as s, resource as r; s.signal(s.SIGXFSZ, s.SIG_IGN); r.setrlimit(r.RLIMIT_FSIZE, (9999,) * 2)"
+    program = f"{full}; import sys; sys.path.insert(0, {str(TESTS)!r}); import test_cli as t; t.cli(obj=t.FakeBench())"
     done = subprocess.run(
         [sys.executable, "-B", "-c", program, "sweep", "leaky", "--out", str(tmp_path)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -419,7 +422,7 @@ def test_run_shows_a_timeline_the_verdict_and_the_replay_line() -> None:
         "        ms      since    who              what",
         "         2         -6 !! harness:s          Acquire -> broker: doubt (timeout)",
         "         4         -4 ++ broker               commit ClaimWorkspace: leases",
-        "         6         -2 -- harness:s          Prepare -> broker: refused runtime_execution_conflict (409)",
+        "         6         -2 -- harness:s          Prepare -> broker: refused runtime_execution_conflict...",
         "         8         +0 !! harness:s          reply-lost strikes call Acquire#1",
     ]
     out = result.stdout.splitlines()
@@ -525,7 +528,7 @@ def test_a_replay_under_a_changed_design_says_so_and_plays() -> None:
 
 
 def test_list_names_rows_fates_checks_rules_and_points() -> None:
-    assert "leaky  RC-13  A lease that leaks when its reply is lost." in turnproof("list", "rows").stdout
+    assert "leaky  RC-13  a lease that leaks when its reply is lost" in turnproof("list", "rows").stdout
     fates = turnproof("list", "fates").stdout
     assert [line.split()[0] for line in fates.splitlines()] == list(VOCABULARY)
     assert "harness:s:call:Acquire#1@client.boot#1/Prompt#1" in turnproof("list", "points", "base").stdout

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from faults.fates import ANY, TIME, UNSTRUCK, VOCABULARY, applicable
 from faults.plans import NOTHING, Capsule, Foreign, Malformed, nearest, read, read_capsule, replay_line, write
-from faults.sweeps import Selection, clean, select, single, spare_looks
+from faults.sweeps import Selection, Sweep, select, single, spare_looks
 from sim.points import ACT, CALL, COMMIT, DOORS, NO_FAULTS, Fate, Plan, Point, Sighting, Strike
 
 
@@ -76,14 +76,23 @@ DEATHS = {"crash-before", "crash-waiting", "crash-after", "paused"}
 OWNERS = {"writer-expired", "writer-replaced", "activation-replaced"}
 
 
-def test_a_call_of_the_owner_suffers_everything_but_what_needs_more() -> None:
-    assert names(sighting()) == CALLS - {"request-altered", "reply-crossed"} | DEATHS | OWNERS
+def test_a_call_between_processes_suffers_everything_but_what_needs_more() -> None:
+    assert names(sighting()) == CALLS - {"request-altered", "reply-crossed"} | DEATHS
     assert "request-altered" in names(sighting(payload=True))
     assert "reply-crossed" in names(sighting(crossable=True))
 
 
 def test_a_call_within_a_process_cannot_be_lost() -> None:
-    assert names(sighting(peer="journal:s", local=True, payload=True, crossable=True)) == DEATHS | OWNERS
+    assert names(sighting(peer="journal:s", local=True, payload=True, crossable=True)) == DEATHS
+
+
+def test_an_owner_is_replaced_only_when_it_speaks_with_the_store() -> None:
+    assert names(sighting("journal:s", peer="store")) >= OWNERS
+    assert not OWNERS & names(sighting("journal:s", local=True))
+
+
+def test_bytes_do_not_change_between_a_worker_and_its_publisher() -> None:
+    assert "request-altered" not in names(sighting("worker:w", peer="publisher:s", payload=True))
 
 
 def test_commits_and_deeds_suffer_their_own() -> None:
@@ -147,25 +156,17 @@ def test_any_other_text_is_malformed_or_foreign_and_never_worse(text: str) -> No
             str(error).encode()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        ",",
-        "none,none",
-        "x",
-        "a:call:B#1@=",
-        "a:call:B#0@=refused",
-        "a:call:B#x@=refused",
-        "a:door:B#1@=refused",
-    ]
-    + [
-        "a:call:B#1=refused",
-        "a:call:B#1@p=refused=refused",
-        "a:call:B #1@p=refused",
-        "a:call:B#1@\ud800=refused",
-    ],
-)
+BAD_STRIKES = ["", "x", ",", "none,none", "a:call:B#1@=", "a:call:B#0@=refused", "a:call:B#x@=refused"]
+BAD_STRIKES += [
+    "a:door:B#1@=refused",
+    "a:call:B#1=refused",
+    "a:call:B#1@p=refused=refused",
+    "a:call:B#1@p=refused,",
+]
+BAD_STRIKES += ["a:call:B #1@p=refused", "a:call:B#1@\ud800=refused"]
+
+
+@pytest.mark.parametrize("text", BAD_STRIKES)
 def test_what_is_no_plan_is_malformed(text: str) -> None:
     with pytest.raises((Malformed, Foreign)) as caught:
         read(text)
@@ -195,7 +196,9 @@ def test_a_sweep_begins_without_a_fault_and_strikes_each_point_with_each_fate_on
     assert strikes == [Strike(one.point, fate) for one in seen for fate in applicable(one)]
     assert len(set(strikes)) == len(strikes)
     assert sweep.points == 3
-    assert len(clean()) == 1
+    own = Plan((strikes[0],))
+    assert len(Sweep(own)) == 1
+    assert Sweep(own).plan(0) == own
 
 
 def looks(*nths: int, operation: str = "e1", label: str = "Status") -> list[Sighting]:

@@ -12,8 +12,8 @@ TURN_TIMEOUT_MS = 3 * 3_600_000
 """How long the driver waits for a turn to end."""
 RETRY_MS = 1_000
 PROMPT_SENDS = 3
-SETTLE_MS = 35_000
-"""Longer than a request's timeout: what was under way when the Sessions ended has arrived, or is lost."""
+SETTLE_MS = 95_000
+"""Longer than a pause and a request's timeout: what was under way when the Sessions ended has arrived, or is lost."""
 RECOVER_MS = 5_000
 """Longer than a restart: after healing, every supervised process is up."""
 LEASE_WAIT_MS = 61_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import Any
 
 import msgspec
@@ -63,7 +62,8 @@ def _emitted(written: Written, emit: Emit, scene: Scene) -> Told[Written]:
 
 def resource_of(capture: str, stream: str, ordinal: int | str) -> str:
     """The name of a segment, or of a stream's seal (behaviour §1.8), computed apart from the capture code."""
-    return hashlib.sha256(json.dumps([capture, stream, ordinal], separators=(",", ":")).encode()).hexdigest()
+    place = f'"{ordinal}"' if isinstance(ordinal, str) else ordinal
+    return hashlib.sha256(f'["{capture}","{stream}",{place}]'.encode()).hexdigest()
 
 
 def _stored(scene: Scene, capture: Capture, seal: Seal) -> bytes | None:

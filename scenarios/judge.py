@@ -1,0 +1,181 @@
+"""The verdict over one run: the checks, the row's promise, the loss table, and whether the faults landed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from scenarios.loss_table import expected
+from scenarios.row import Promise, Row
+from sim.checks import Finding, judge
+from sim.facts import LEASES, LEDGER
+from sim.history import Answered, Asked, Committed, Crashed, Event, Healed, History, Struck
+from sim.outcome import AFTER_REFUSAL, BLOCKED, ERROR, NOT_ACCEPTED, Outcome, outcome
+from sim.points import Plan, Strike
+from sim.protocol import AcceptCapture
+
+PASSED, FINDING, MISSED = "passed", "finding", "missed"
+REFUSED_AT_LOAD = "hosted_turn_recovery_required"
+HELD, FREE = "held", "free"
+WHILE_OPEN = "while open"
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What a run came to: passed, finding or missed; what was found; and how the world was left, in words."""
+
+    status: str
+    findings: tuple[Finding, ...]
+    outcome: str
+
+
+def verdict(row: Row, plan: Plan, history: History) -> Verdict:
+    """Judge a run of ``row`` under ``plan``: an empty plan stands for the row's own faults."""
+    found = outcome(history.events)
+    findings = [*judge(history.events), *_second(found)]
+    at = history.events[-1].at
+    if row.sweepable and plan.strikes:
+        findings += [Finding("loss-table", at, text) for text in _against_table(row, plan, found, history.events)]
+    else:
+        findings += [Finding("promise", at, text) for text in broken(row.promise, found)]
+    status = MISSED if history.missed else FINDING if findings else PASSED
+    return Verdict(status, tuple(findings), in_words(found))
+
+
+def in_words(found: Outcome) -> str:
+    """The endings of all turns, who holds what, and what a cold load says, on one line."""
+    endings = ", ".join(turn.ending for turn in found.turns) or NOT_ACCEPTED
+    leases = ", ".join(f"{workspace} {HELD if holder else FREE}" for workspace, holder in found.leases)
+    loads = "; cold load " + ", ".join(load.first for load in found.loads) if found.loads else ""
+    return f"{endings}; {leases or 'no lease asked'}{loads}"
+
+
+# --- the row's own promise
+
+
+def broken(promise: Promise, found: Outcome) -> list[str]:
+    """Each column of the promise that the run does not keep, in a sentence."""
+    held = any(holder for _, holder in found.leases)
+    columns = (
+        ("the turns ended", promise.endings, tuple(turn.ending for turn in found.turns)),
+        ("processes spawned", promise.spawns, sum(each.spawns for each in found.executions)),
+        ("dispatches", promise.starts, sum(each.dispatches for each in found.executions)),
+        ("requests to the model", promise.asked, sum(turn.inferences for turn in found.turns)),
+        ("acknowledged results", promise.acks, sum(bool(each.acknowledgements) for each in found.executions)),
+        ("the lease is", promise.lease, HELD if held else FREE),
+        ("a second Session ends", promise.second, found.probes[0].ending if found.probes else promise.second),
+    )
+    return [f"{what} {is_}, promised {says}" for what, says, is_ in columns if says != is_]
+
+
+def _second(found: Outcome) -> list[Finding]:
+    """A second Session completes exactly when nobody holds the Workspace."""
+    findings: list[Finding] = []
+    for probe in found.probes:
+        workspace = probe.session.removeprefix("probe-")
+        free = not found.lease(workspace)
+        if (probe.ending == "completed") != free:
+            text = f"{workspace} is {FREE if free else HELD}, and a second Session there ends {probe.ending} {probe.reason}"
+            findings.append(Finding("second-session", 0, text.strip()))
+    return findings
+
+
+# --- the loss table
+
+
+def _against_table(row: Row, plan: Plan, found: Outcome, events: Sequence[Event]) -> list[str]:
+    if len(plan.strikes) > 1:
+        return []
+    strike = plan.strikes[0]
+    says = expected(strike.point, strike.fate).replace("kept", _lease_at_strike(events))
+    if says == WHILE_OPEN:
+        says = f"blocked {HELD}" if _open_at_strike(events) else "holds"
+    is_ = cell(row, strike, found, events)
+    if not says:
+        return [f"the table has no cell for {strike.point.label} under {strike.fate}; the run shows: {is_}"]
+    return [] if says == is_ else [f"{strike.point.label} under {strike.fate}: the table says {says}, the run shows {is_}"]
+
+
+def cell(row: Row, strike: Strike, found: Outcome, events: Sequence[Event]) -> str:
+    """The cell of the loss table that a run shows for the Session that was struck."""
+    session = _session(row, strike)
+    loads = next((load for load in found.loads if load.session == session), None)
+    lease = HELD if found.lease(_workspace(row, session)) else FREE
+    if loads is None:
+        return _in_place(row, found, lease)
+    if loads.first != loads.second:
+        return f"unlike loads: {loads.first}, then {loads.second}"
+    if loads.first == REFUSED_AT_LOAD:
+        return f"{'died' if _died(session, events) else 'blocked'} {lease}"
+    told = [turn.ending for turn in found.turns if turn.session == session]
+    if BLOCKED in told and not _died(session, events):
+        return "settled"
+    again = {turn.ending for turn in found.reopened if turn.session == session}
+    return "reopens" if again <= set(row.promise.endings) else f"reopens, then {', '.join(sorted(again))}"
+
+
+def _in_place(row: Row, found: Outcome, lease: str) -> str:
+    """The cell of a run whose Sessions all settled."""
+    if not broken(row.promise, found):
+        return "holds"
+    if row.uncancelled is not None and not broken(row.uncancelled, found):
+        return "uncancelled"
+    endings = [turn.ending for turn in found.turns]
+    unlike = [is_ for says, is_ in zip(row.promise.endings, endings, strict=False) if says != is_]
+    if lease == FREE and len(endings) == len(row.promise.endings):
+        if unlike == [ERROR]:
+            return "plain"
+        if unlike in ([AFTER_REFUSAL], []):
+            return "refused"
+    return f"{', '.join(endings)}, {lease}; {'; '.join(broken(row.promise, found))}"
+
+
+def _session(row: Row, strike: Strike) -> str:
+    """Whose turn was struck: the Session whose playing is among the causes."""
+    played = re.search(r"/play#(\d+)", f"/{strike.point.parent}")
+    return row.scenario.sessions[int(played[1]) - 1 if played else 0].name
+
+
+def _workspace(row: Row, session: str) -> str:
+    return next(each.workspace for each in row.scenario.sessions if each.name == session)
+
+
+def _died(session: str, events: Sequence[Event]) -> bool:
+    """Whether the Session's owner died before the run was healed."""
+    for event in events:
+        if isinstance(event, Healed):
+            return False
+        if isinstance(event, Crashed) and event.process == f"owner:{session}":
+            return True
+    return False
+
+
+def _open_at_strike(events: Sequence[Event]) -> bool:
+    """Whether an execution was between its dispatch and its admission when the first fault struck."""
+    state = ""
+    accepting: set[int] = set()
+    for event in events:
+        if isinstance(event, Struck):
+            break
+        if isinstance(event, Committed):
+            for write in event.writes:
+                state = write.row.state if write.table == LEDGER.name else state
+        elif isinstance(event, Asked) and isinstance(event.request, AcceptCapture):
+            accepting.add(event.exchange)
+        elif isinstance(event, Answered) and event.exchange in accepting:
+            state = "admitted"
+    return state in ("dispatching", "executing", "cancel_requested")
+
+
+def _lease_at_strike(events: Sequence[Event]) -> str:
+    """Whether any Workspace was held when the first fault struck."""
+    held: set[str] = set()
+    for event in events:
+        if isinstance(event, Struck):
+            break
+        if isinstance(event, Committed):
+            for write in event.writes:
+                if write.table == LEASES.name:
+                    held = held | {write.key} if write.row is not None else held - {write.key}
+    return HELD if held else FREE

@@ -1,0 +1,502 @@
+"""The loss table: for each step and fate, how the turn ends and who holds the Workspace.
+
+Written by hand from behaviour §3.1 and §3.2, the seeds first. Too little blocking fails like too much. A step is found
+by the first pattern that fits ``actor:door:label`` with the Session's name left out, and, where the step depends on what it is done for, by
+the request that caused it (``for_``).
+
+Cells:
+
+* ``holds``: the row's promise, as if nothing had happened;
+* ``refused``: one call fails definitely, the model is told so, its siblings run;
+* ``plain``: the turn ends as an error, settled, and the lease is given back;
+* ``while open``: ``blocked held`` while an execution is open at worker and publisher, else ``holds``;
+* ``uncancelled``: the cancellation never arrived: the row's promise without it;
+* ``blocked``: recovery blocked in place, and a cold load refuses the turn, twice;
+* ``settled``: recovery blocked in place, though the turn is durably settled: a cold load opens the Session;
+* ``died``: the owner is dead, and a cold load refuses the turn, twice;
+* ``reopens``: nothing of the turn was begun, or all of it is settled: a cold load opens the Session, and the prompt
+  completes.
+
+Behind ``blocked`` and ``died`` stands the lease: ``held``, ``free``, or ``kept`` (as it was when the fault struck).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from sim.points import Fate, Point
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "lost": ("request-lost", "error-before"),
+    "unanswered": ("reply-lost", "reply-late", "reply-truncated", "error-after"),
+    "harmless": ("duplicated", "delayed"),
+    "crash": ("crash-before", "crash-waiting", "crash-after"),
+    "replaced": ("writer-replaced", "activation-replaced"),
+    "doubtful": ("commit-failed", "unknown-applied", "unknown-not-applied"),
+    "unwritten": ("commit-failed", "unknown-not-applied"),
+}
+"""Fates that often share their cell, by one word; ``!`` behind a word means the sticky forms."""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One step of the turn, and its cells: each with the fates that lead there."""
+
+    place: str
+    cites: str
+    cells: Mapping[str, str]
+    for_: str = "*"
+
+    def fits(self, point: Point) -> bool:
+        """Whether this point is such a step."""
+        kind = point.actor.partition(":")[0]
+        place = f"{kind}:{point.door}:{point.label}"
+        return fnmatchcase(place, self.place) and fnmatchcase(point.parent, self.for_)
+
+    def cell(self, fate: Fate) -> str:
+        """The cell of this fate; empty when the table has none."""
+        return next((cell for cell, words in self.cells.items() if str(fate) in fates(words)), "")
+
+
+def fates(words: str) -> set[str]:
+    """The fates that a cell's words stand for."""
+    named: set[str] = set()
+    for word in words.split():
+        bare, sticky = word.rstrip("!"), "!" if word.endswith("!") else ""
+        named |= {f"{fate}{sticky}" for fate in GROUPS.get(bare, (bare,))}
+    return named
+
+
+def expected(point: Point, fate: Fate) -> str:
+    """The cell for a fate at a point; empty when the table has none."""
+    step = next((step for step in STEPS if step.fits(point)), None)
+    return step.cell(fate) if step is not None else ""
+
+
+ANY_LOSS = "lost lost! unanswered unanswered! delivered-late refused refused!"
+"""Every way in which a call can fail that is never sent again."""
+
+COMMITTED = {
+    "holds": "lost unanswered delivered-late harmless reply-crossed paused",
+    "blocked kept": "lost! unanswered! refused refused! writer-expired replaced",
+    "died kept": "crash",
+}
+"""A journal commit inside a turn: three identical sends, then the writes stop."""
+
+STORED = {
+    "holds": "doubtful altered-at-rest paused",
+    "blocked kept": "doubtful! crash",
+}
+"""The Store's own commit behind it: the owner's three sends are over before a dead Store is up again."""
+
+LEDGER = {
+    "holds": "altered-at-rest",
+    "blocked kept": "doubtful doubtful! crash paused",
+}
+"""A commit of the broker that nobody repeats."""
+
+PUBLISHED = {
+    "holds": "harmless",
+    "blocked kept": f"{ANY_LOSS} request-altered reply-crossed writer-expired replaced paused",
+    "died kept": "crash",
+}
+"""A publication of output is sent once; whatever is not confirmed fails the capture."""
+
+LOCAL = {"holds": "paused", "died kept": "crash"}
+"""A call within the owner's process can only be cut by its end."""
+
+CAPTURING = {"blocked kept": "paused", "died kept": "crash"}
+"""The same while a worker waits for the owner: a pause outlasts its patience."""
+
+STEPS = (
+    # --- opening a Session, admitting a prompt
+    Step("harness:call:OpenJournal", "003 Lifecycle", {"holds": "paused", "reopens": "crash"}),
+    Step(
+        "journal:call:AcquireWriter",
+        "behaviour §1.11",
+        {
+            "holds": "harmless writer-expired activation-replaced",
+            "reopens": f"{ANY_LOSS} crash paused writer-replaced",
+        },
+    ),
+    Step(
+        "store:commit:TakeWriter",
+        "behaviour §1.11",
+        {"holds": "altered-at-rest", "reopens": "doubtful doubtful! crash paused"},
+    ),
+    Step(
+        "journal:call:ReadJournal",
+        "behaviour §1.11",
+        {
+            "holds": "lost unanswered delivered-late harmless activation-replaced",
+            "reopens": "lost! unanswered! refused refused! crash paused writer-expired writer-replaced",
+        },
+        "*LoadSession#*",
+    ),
+    Step(
+        "journal:call:Transact.ActivationChanged",
+        "behaviour §1.11",
+        {
+            "holds": "lost unanswered delivered-late harmless",
+            "reopens": "lost! unanswered! refused refused! crash paused writer-expired replaced",
+        },
+    ),
+    Step(
+        "store:commit:ActivationChanged",
+        "behaviour §1.11",
+        {"holds": "doubtful altered-at-rest", "reopens": "doubtful! crash paused"},
+    ),
+    Step(
+        "client:call:Prompt",
+        "behaviour §3.1 prompt admission",
+        {"holds": "lost unanswered delivered-late harmless", "reopens": "lost! unanswered! refused refused!"},
+    ),
+    Step(
+        "harness:call:Append.InputAccepted+WakeRequested",
+        "behaviour §3.1 prompt admission",
+        {"holds": "paused", "reopens": "crash-before crash-waiting", "died kept": "crash-after"},
+    ),
+    Step(
+        "journal:call:Transact.InputAccepted+WakeRequested",
+        "behaviour §3.1 prompt admission",
+        {
+            "holds": "lost unanswered delivered-late harmless reply-crossed paused",
+            "reopens": "lost! refused refused! crash-before writer-expired replaced",
+            "blocked kept": "unanswered!",
+            "died kept": "crash-waiting crash-after",
+        },
+    ),
+    Step(
+        "store:commit:InputAccepted+WakeRequested",
+        "behaviour §3.1 prompt admission",
+        {
+            "holds": "doubtful altered-at-rest paused",
+            "reopens": "unwritten! crash-before",
+            "blocked kept": "unknown-applied! crash-waiting crash-after",
+        },
+    ),
+    # --- warming and inference: no side effect of a tool is open
+    Step(
+        "harness:call:Warm",
+        "behaviour §3.1 warm",
+        {"holds": "harmless paused", "plain": ANY_LOSS, "died kept": "crash"},
+    ),
+    Step(
+        "broker:call:Activate",
+        "behaviour §3.1 warm",
+        {"holds": "harmless", "plain": f"{ANY_LOSS} crash paused"},
+        "*/Warm#*",
+    ),
+    Step(
+        "broker:commit:BindRuntime",
+        "behaviour §3.1 warm",
+        {"holds": "altered-at-rest", "plain": "doubtful doubtful! crash paused"},
+    ),
+    Step(
+        "harness:call:Infer",
+        "behaviour §3.1 model stream",
+        {"holds": "harmless paused", "plain": ANY_LOSS, "died kept": "crash"},
+    ),
+    # --- acquire and register
+    Step(
+        "harness:call:Acquire",
+        "behaviour §3.1 acquire",
+        {
+            "holds": "harmless paused",
+            "plain": "refused refused!",
+            "blocked kept": "lost lost!",
+            "blocked held": "unanswered unanswered! delivered-late",
+            "died kept": "crash-before",
+            "died held": "crash-waiting crash-after",
+        },
+    ),
+    Step(
+        "broker:commit:ClaimWorkspace",
+        "behaviour §3.1 acquire",
+        {
+            "holds": "altered-at-rest",
+            "blocked kept": "unwritten unwritten! crash-before",
+            "blocked held": "unknown-applied unknown-applied! crash-waiting crash-after paused",
+        },
+    ),
+    Step(
+        "broker:call:Activate",
+        "behaviour §3.1 acquire",
+        {"holds": "harmless", "blocked held": f"{ANY_LOSS} crash paused"},
+        "*/Acquire#*",
+    ),
+    Step("broker:commit:Ready", "behaviour §3.1 acquire", LEDGER),
+    Step("harness:call:OpenPublisher", "behaviour §3.1 registerPublisher", LOCAL),
+    Step(
+        "harness:call:RegisterPublisher",
+        "behaviour §3.1 registerPublisher",
+        {"holds": "harmless paused", "blocked kept": ANY_LOSS, "died kept": "crash"},
+    ),
+    Step(
+        "broker:call:InstallPublisher",
+        "behaviour §3.1 registerPublisher",
+        {"holds": "harmless", "blocked kept": f"{ANY_LOSS} crash paused"},
+    ),
+    # --- reservation and start
+    Step(
+        "journal:call:Stage",
+        "behaviour §3.1 args publish",
+        {
+            "holds": "harmless writer-expired",
+            "blocked kept": f"{ANY_LOSS} request-altered reply-crossed replaced paused",
+            "died kept": "crash",
+        },
+        "*/AcceptCapture#*",
+    ),
+    Step(
+        "journal:call:Stage",
+        "behaviour §3.1 args publish",
+        {
+            "holds": "harmless paused",
+            "blocked kept": f"{ANY_LOSS} request-altered reply-crossed writer-expired replaced",
+            "died kept": "crash",
+        },
+    ),
+    Step(
+        "harness:call:Prepare",
+        "behaviour §3.1 prepare (local), §3.5",
+        {
+            "holds": "request-lost reply-lost reply-late reply-truncated delivered-late harmless paused",
+            "refused": "refused refused!",
+            "blocked kept": "error-before error-after lost! unanswered! reply-crossed",
+            "died kept": "crash",
+        },
+    ),
+    Step("broker:commit:Reserve", "behaviour §3.1 prepare (local)", LEDGER),
+    Step(
+        "harness:call:StartExecution",
+        "behaviour §3.1 start (local)",
+        {
+            "holds": "unanswered unanswered! delivered-late harmless",
+            "blocked kept": "lost lost! refused refused! request-altered paused",
+            "died kept": "crash",
+        },
+    ),
+    Step("broker:commit:ClaimDispatch", "behaviour §3.1 start (local)", LEDGER),
+    Step("broker:commit:MarkExecuting", "behaviour §3.1 start (local)", LEDGER),
+    Step(
+        "broker:call:Execute",
+        "003 Identity: bounded status reconciliation",
+        {
+            "holds": "unanswered unanswered! harmless",
+            "blocked kept": "lost lost! delivered-late refused refused! request-altered crash paused",
+        },
+    ),
+    # --- observation
+    Step(
+        "harness:call:Status",
+        "behaviour §3.1 status poll",
+        {"holds": "harmless", "blocked kept": ANY_LOSS, "died kept": "crash", "while open": "paused"},
+    ),
+    Step(
+        "broker:call:Observe",
+        "003 Identity: bounded status reconciliation",
+        {
+            "holds": "lost unanswered delivered-late harmless",
+            "blocked kept": "lost! unanswered! refused refused! crash paused",
+        },
+    ),
+    Step(
+        "broker:commit:Settle",
+        "behaviour §1.10",
+        {
+            "holds": "unknown-applied unknown-applied! altered-at-rest",
+            "blocked kept": "unwritten unwritten! crash paused",
+        },
+    ),
+    # --- the command and its output
+    Step(
+        "worker:call:PreparePublication",
+        "behaviour §3.1 W -> P prepare",
+        {"holds": "harmless paused", "blocked kept": f"{ANY_LOSS} crash capability-expired"},
+    ),
+    Step(
+        "worker:act:Spawn",
+        "003 Lifecycle",
+        {"holds": "paused", "refused": "act-failed act-failed!", "blocked kept": "crash"},
+    ),
+    Step(
+        "worker:act:*",
+        "behaviour §3.2 Worker",
+        {"holds": "act-failed act-failed! paused", "blocked kept": "act-half crash"},
+    ),
+    Step(
+        "worker:call:WriteOutput.*",
+        "003 Ownership and transport: lost raw-write replies are not retried",
+        {
+            "holds": "delayed paused",
+            "blocked kept": f"{ANY_LOSS} duplicated reply-crossed crash capability-expired",
+        },
+    ),
+    Step(
+        "worker:call:*",
+        "behaviour §3.1 finish, finalize, accept",
+        {"holds": "harmless paused", "blocked kept": f"{ANY_LOSS} reply-crossed crash capability-expired"},
+    ),
+    # --- durable capture and admission
+    Step("publisher:call:*", "behaviour §3.1 segment, page, seal, manifest", CAPTURING),
+    Step("journal:call:Publish.*", "behaviour §3.1 segment, page, seal, manifest", PUBLISHED),
+    Step(
+        "store:commit:Output.seal",
+        "003 Durable output storage",
+        {"holds": "altered-at-rest", "blocked kept": "doubtful doubtful! crash paused"},
+    ),
+    Step(
+        "store:commit:Output.*",
+        "003 Durable output storage",
+        {"blocked kept": "doubtful doubtful! altered-at-rest crash paused"},
+    ),
+    Step(
+        "journal:call:Read*",
+        "003 Identity: full output is re-read",
+        {
+            "holds": "lost unanswered delivered-late harmless reply-crossed writer-expired",
+            "blocked kept": "lost! unanswered! refused refused! paused replaced",
+            "died kept": "crash",
+        },
+    ),
+    Step(
+        "journal:call:RenewWriter",
+        "behaviour §1.11: the lease of an owner whose turns are over",
+        {"holds": "lost lost! unanswered unanswered! delivered-late refused refused! harmless crash paused writer-expired replaced"},
+        "*/LoadSession#*",
+    ),
+    Step(
+        "store:commit:ExtendWriter",
+        "behaviour §1.11: the lease of an owner whose turns are over",
+        {"holds": "doubtful doubtful! altered-at-rest crash paused"},
+        "*/LoadSession#*",
+    ),
+    Step(
+        "journal:call:RenewWriter",
+        "003 Ownership and transport, table",
+        {
+            "holds": "lost unanswered delivered-late harmless writer-expired",
+            "blocked kept": "lost! unanswered! refused refused! paused replaced",
+            "died kept": "crash",
+        },
+    ),
+    Step(
+        "store:commit:ExtendWriter",
+        "003 Ownership and transport, table",
+        {"holds": "doubtful altered-at-rest", "blocked kept": "doubtful! crash paused"},
+    ),
+    Step(
+        "journal:call:Transact.ToolReceipt",
+        "behaviour §3.1 accept / receipt commit: the worker gives up at 30 s",
+        {
+            "holds": "reply-truncated error-before error-after harmless reply-crossed",
+            "blocked kept": "request-lost reply-lost reply-late delivered-late lost! unanswered! refused refused! writer-expired replaced paused",
+            "died kept": "crash",
+        },
+        "*/AcceptCapture#*",
+    ),
+    Step(
+        "store:commit:ToolReceipt",
+        "behaviour §3.1 accept / receipt commit",
+        {"holds": "doubtful altered-at-rest", "blocked kept": "doubtful! crash paused"},
+        "*/AcceptCapture#*",
+    ),
+    # --- acknowledgement
+    Step(
+        "harness:call:Acknowledge",
+        "behaviour §3.1 ACK, §3.5",
+        {
+            "holds": "request-lost reply-lost reply-late reply-truncated delivered-late harmless paused",
+            "blocked kept": "error-before error-after lost! unanswered! refused refused! reply-crossed",
+            "died kept": "crash",
+        },
+    ),
+    Step(
+        "broker:call:Confirm",
+        "behaviour §3.1 ACK, §3.5: a 5xx is not replayed",
+        {
+            "holds": "request-lost reply-lost reply-late delivered-late harmless",
+            "blocked kept": "reply-truncated error-before error-after lost! unanswered! refused refused! reply-crossed crash paused",
+        },
+    ),
+    # --- cancellation
+    Step(
+        "client:call:CancelTurn",
+        "003 Lifecycle",
+        {"holds": "unanswered unanswered! harmless", "uncancelled": "lost lost! delivered-late refused refused!"},
+    ),
+    # --- release and settlement
+    Step(
+        "harness:call:Release",
+        "behaviour §3.1 release",
+        {
+            "holds": "harmless paused",
+            "blocked kept": "lost lost! refused refused!",
+            "blocked free": "unanswered unanswered! delivered-late",
+            "died kept": "crash-before",
+            "died free": "crash-waiting crash-after",
+        },
+    ),
+    Step(
+        "broker:commit:BeginRelease",
+        "behaviour §3.1 release",
+        {"holds": "altered-at-rest", "blocked kept": "doubtful doubtful! crash", "blocked free": "paused"},
+    ),
+    Step(
+        "broker:call:Deactivate",
+        "behaviour §3.1 release",
+        {"holds": "harmless", "blocked kept": f"{ANY_LOSS} reply-crossed crash", "blocked free": "paused"},
+    ),
+    Step(
+        "broker:commit:ClearLease",
+        "behaviour §3.1 release",
+        {
+            "holds": "altered-at-rest",
+            "blocked kept": "unwritten unwritten! crash-before",
+            "blocked free": "unknown-applied unknown-applied! crash-waiting crash-after paused",
+        },
+    ),
+    Step(
+        "harness:call:Append.TurnSettled+Checkpoint.turn_settled",
+        "behaviour §3.1 turn.settled",
+        {"holds": "paused", "died kept": "crash-before crash-waiting", "reopens": "crash-after"},
+    ),
+    Step(
+        "journal:call:Transact.TurnSettled+Checkpoint.turn_settled",
+        "behaviour §3.1 turn.settled",
+        {
+            "holds": "lost unanswered delivered-late refused harmless reply-crossed paused",
+            "blocked kept": "lost! refused! writer-expired replaced",
+            "settled": "unanswered!",
+            "died kept": "crash-before",
+            "reopens": "crash-waiting crash-after",
+        },
+    ),
+    Step(
+        "store:commit:TurnSettled+Checkpoint.turn_settled",
+        "behaviour §3.1 turn.settled",
+        {
+            "holds": "doubtful altered-at-rest paused",
+            "blocked kept": "unwritten! crash-before",
+            "settled": "unknown-applied! crash-waiting crash-after",
+        },
+    ),
+    Step(
+        "harness:call:ClosePublisher",
+        "behaviour §3.1 publisher close",
+        {"holds": "paused", "reopens": "crash"},
+    ),
+    # --- every other record of a turn, last because these patterns fit all
+    Step("harness:call:*", "behaviour §3.1", LOCAL),
+    Step("journal:call:Transact.*", "behaviour §3.1", COMMITTED),
+    Step(
+        "store:commit:ToolIntent",
+        "003 Identity: the owner verifies the mapping before the first side effect",
+        {"holds": "doubtful paused", "blocked kept": "doubtful! altered-at-rest crash"},
+    ),
+    Step("store:commit:*", "behaviour §3.1", STORED),
+    Step("broker:commit:*", "behaviour §1.10", LEDGER),
+)

@@ -1,0 +1,1234 @@
+"""Every check, against a small history that is good and small ones that are bad, written by hand.
+
+A history is told step by step with :class:`Story`; a bad one skips a step, repeats it, or tells it otherwise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim.checks import CHECKS, Finding, UnknownCheck, chosen, judge
+from sim.checks.check import Judge
+from sim.checks.durable import resource_of
+from sim.deeds import Emit, ExitProcess, Spawn, TouchFile
+from sim.effects import Deed, Request, Secret
+from sim.facts import (
+    BINDINGS,
+    COMMANDS,
+    JOURNAL,
+    LEASES,
+    LEDGER,
+    RESOURCES,
+    RUNTIME_SESSIONS,
+    WRITERS,
+    CommandReceipt,
+    Execution,
+    RuntimeBinding,
+    RuntimeSession,
+    StoredResource,
+    WorkspaceLease,
+    Writer,
+    journal_key,
+)
+from sim.history import (
+    Acted,
+    Answered,
+    Asked,
+    Began,
+    Booted,
+    Committed,
+    Crashed,
+    Event,
+    Exhausted,
+    Failure,
+    Healed,
+    Learned,
+    Struck,
+    Write,
+)
+from sim.outcome import Loads, TurnOutcome, outcome
+from sim.protocol import (
+    SHELL,
+    STDERR,
+    STDOUT,
+    Acknowledge,
+    Acknowledged,
+    Acquire,
+    AcquireWriter,
+    Admitted,
+    Assistant,
+    AwaitTurn,
+    Binding,
+    Buffered,
+    CancelExecution,
+    Capture,
+    CaptureOpened,
+    Checkpoint,
+    ClosePublisher,
+    Confirm,
+    Descriptor,
+    Entry,
+    Envelope,
+    Execute,
+    FinalizeCapture,
+    Infer,
+    InputAccepted,
+    Lease,
+    Loaded,
+    LoadSession,
+    Message,
+    ModelOutput,
+    Observed,
+    OpenPublisher,
+    Physical,
+    PreparePublication,
+    Prompt,
+    PublisherClosed,
+    ReadJournal,
+    Receipt,
+    Record,
+    Reference,
+    Registered,
+    RegisterPublisher,
+    Release,
+    Released,
+    Response,
+    Seal,
+    StartExecution,
+    Status,
+    ToolCall,
+    ToolIntent,
+    ToolReceipt,
+    ToolResult,
+    Transact,
+    TurnEnded,
+    TurnSettled,
+    UserMessage,
+    WakeRequested,
+    WriteOutput,
+    WriterToken,
+)
+
+CALL = ToolCall("c1", SHELL, '{"command": "make"}')
+INPUT = json.dumps({"command": "make", "is_background": False}).encode()
+PAYLOAD = json.dumps({"toolName": SHELL, "input": json.loads(INPUT)}).encode()
+REFERENCE = Reference("e1", "w1", "a.p1", 1, "digest")
+CAPABILITY = Secret("capability", "a capability of 43 characters, as they are..")
+TOKEN = WriterToken("a.owner1", Secret("writer token", "the token of the first owner of session a"), 1)
+PHYSICAL = Physical("success", 0, "", "", False, False)
+OUTPUT = {STDOUT: b"built", STDERR: b""}
+ADMITTED = Receipt("e1", "manifest", "committed", 0, "outcome")
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def envelope(status: str = "complete", **changed: Any) -> Envelope:
+    """The result of e1, with a capture of this status; none when it never started."""
+    if status == "not_started":
+        return Envelope("e1", status, 0, "", "", False, None)
+    seals = tuple(Seal(stream, 1, len(content), sha256(content)) for stream, content in OUTPUT.items())
+    capture = Capture("capture", status, "" if status == "complete" else "storage_failed", "manifest", seals)
+    return Envelope("e1", "success", 0, "", "", False, msgspec.structs.replace(capture, **changed))
+
+
+def row(state: str, told: Envelope | None = None, **changed: Any) -> Execution:
+    """The ledger row of e1."""
+    plain = Execution("a.p1", "w", "w1", SHELL, "v3", "", "digest", 1, state, 0, told, None)
+    return msgspec.structs.replace(plain, **changed)
+
+
+class Story:
+    """A history in the making. Every step of a turn of Session ``a`` on Workspace ``w`` has a word of its own."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.scripts: dict[str, int] = {}
+        self.sequence = 0
+        self.exchange = 0
+        self.at = 0
+
+    # --- events
+
+    def tell(self, event: Event) -> Story:
+        self.events.append(event)
+        return self
+
+    def later(self, ms: int) -> Story:
+        self.at += ms
+        return self
+
+    def script(self, actor: str, exchange: int = 0, parent: int = 0) -> int:
+        """The script of an actor; a new one when it handles an exchange."""
+        if exchange or actor not in self.scripts:
+            serial = len(self.scripts) + 1
+            self.scripts[f"{actor}/{exchange}" if exchange else actor] = serial
+            self.tell(Began(self.at, serial, actor, parent, "script", 1, exchange))
+            return serial
+        return self.scripts[actor]
+
+    def ask(self, actor: str, to: str, request: Request[Any], answer: Any = None, **told: Any) -> Story:
+        """A request, with its answer; ``doubt`` instead says what its caller learned, ``nth`` which one it is."""
+        self.exchange += 1
+        script = self.script(actor)
+        self.tell(Asked(self.at, script, told.get("nth", 1), self.exchange, to, request))
+        if answer is not None:
+            self.tell(Answered(self.at, self.exchange, answer))
+        if "doubt" in told:
+            self.tell(Learned(self.at, script, self.exchange, "", told["doubt"]))
+        return self
+
+    def write(self, table: Any, key: str, value: Any, script: int = 0, label: str = "") -> Story:
+        return self.tell(Committed(self.at, script, 1, label, (Write(table.name, key, value),), None))
+
+    def record(self, record: Record, epoch: int = 1, sequence: int = 0) -> Story:
+        self.sequence = sequence or self.sequence + 1
+        entry = Entry(self.sequence, f"a.{epoch}", epoch, record)
+        return self.write(JOURNAL, journal_key("a", self.sequence), entry)
+
+    def act(self, deed: Deed[Any]) -> Story:
+        return self.tell(Acted(self.at, self.script("worker:w"), 1, deed))
+
+    # --- a turn, step by step
+
+    def accept(self, prompt: str = "a.p1") -> Story:
+        self.ask("client", "harness:a", Prompt(prompt, "go"), Admitted(1))
+        return self.record(InputAccepted(prompt, "go"))
+
+    def infer(self, *messages: Message, prompt: str = "a.p1", output: ModelOutput | None = None) -> Story:
+        return self.ask("harness:a", "model", Infer("a", prompt, messages), output or ModelOutput("done"))
+
+    def acquire(self) -> Story:
+        self.ask("harness:a", "broker", Acquire("a", "a.p1", "w"), Lease("a.p1", "w"))
+        self.write(RUNTIME_SESSIONS, "a.p1", RuntimeSession("a", "w", "ready", 1))
+        return self.write(LEASES, "w", WorkspaceLease("holder of a.p1", "a"))
+
+    def register(self) -> Story:
+        self.ask("harness:a", "publisher:a", OpenPublisher("a.p1"), Descriptor("url", CAPABILITY))
+        registration = RegisterPublisher("a.p1", Descriptor("url", CAPABILITY))
+        return self.ask("harness:a", "broker", registration, Registered(1))
+
+    def assistant(self, *calls: ToolCall, round: int = 1) -> Story:
+        return self.record(Assistant("a.p1", round, "", calls or (CALL,)))
+
+    def prepare(self) -> Story:
+        return self.write(LEDGER, "e1", row("prepared"))
+
+    def intent(self, execution: str = "e1", call: str = "c1") -> Story:
+        self.write(RESOURCES, "a/args", StoredResource("inline", sha256(INPUT), INPUT))
+        return self.record(ToolIntent("a.p1", execution, call, "w1", "digest", "args", "v3"))
+
+    def checkpoint(self, phase: str = "await_runtime", state: str = "dispatch") -> Story:
+        bindings = () if phase == "before_model" else (Binding("e1", "c1", "w1", "digest", state),)
+        return self.record(Checkpoint(phase, "a.p1", "a.1", 1, self.sequence, bindings))
+
+    def start(self) -> Story:
+        return self.ask(
+            "harness:a", "broker", StartExecution("e1", PAYLOAD), Observed("e1", "executing", None, None)
+        )
+
+    def dispatch(self, payload: bytes = PAYLOAD, reference: Reference = REFERENCE) -> Story:
+        self.write(LEDGER, "e1", row("dispatching", dispatches=1))
+        self.write(LEDGER, "e1", row("executing", dispatches=1))
+        return self.ask("broker", "worker:w", Execute(reference, payload))
+
+    def open_capture(self) -> Story:
+        return self.ask(
+            "worker:w", "publisher:a", PreparePublication(CAPABILITY, REFERENCE), CaptureOpened("capture")
+        )
+
+    def spawn(self, execution: str = "e1", command: bytes = b"make") -> Story:
+        return self.act(Spawn(execution, "w1", "w", command))
+
+    def run(self, output: bytes = OUTPUT[STDOUT]) -> Story:
+        self.spawn().act(Emit("e1", STDOUT, output))
+        return self.act(ExitProcess("e1", 0, ""))
+
+    def publish(self, stdout: bytes = OUTPUT[STDOUT]) -> Story:
+        for stream, content in {**OUTPUT, STDOUT: stdout}.items():
+            segment = StoredResource("content", sha256(content), content)
+            self.write(RESOURCES, f"a/{resource_of('capture', stream, 0)}", segment)
+            seal = StoredResource("seal", "", stream.encode())
+            self.write(RESOURCES, f"a/{resource_of('capture', stream, 'seal')}", seal)
+        return self.write(RESOURCES, "a/manifest", StoredResource("manifest", "", b"manifest"))
+
+    def capture(self) -> Story:
+        self.publish()
+        return self.ask("worker:w", "publisher:a", FinalizeCapture(CAPABILITY, "e1", PHYSICAL), envelope())
+
+    def receipt(self, delivery: str = "committed", told: Envelope | None = None) -> Story:
+        return self.record(ToolReceipt("e1", delivery, "manifest", "outcome", told or envelope()))
+
+    def settled(self) -> Story:
+        return self.write(LEDGER, "e1", row("settled", envelope(), dispatches=1))
+
+    def result(self, execution: str = "e1", *calls: str, round: int = 1) -> Story:
+        responses = tuple(Response(call, SHELL, "ok") for call in calls or ("c1",))
+        return self.record(ToolResult("a.p1", round, execution, responses))
+
+    def resolve(self) -> Story:
+        return self.checkpoint("results_ready", "settled")
+
+    def acknowledge(self, receipt: Receipt | None = None) -> Story:
+        exact = receipt or msgspec.structs.replace(ADMITTED, history_revision=self.receipt_sequence())
+        return self.ask("harness:a", "broker", Acknowledge("e1", exact), Acknowledged("e1"))
+
+    def receipt_sequence(self) -> int:
+        """The journal sequence of the last receipt; 0 when there is none."""
+        rows = [write.row for event in self.events if isinstance(event, Committed) for write in event.writes]
+        entries = [each for each in rows if isinstance(each, Entry) and isinstance(each.record, ToolReceipt)]
+        return entries[-1].sequence if entries else 0
+
+    def consume(self) -> Story:
+        return self.checkpoint("before_model")
+
+    def release(self, by: str = "a") -> Story:
+        request = Release(f"{by}.p1")
+        self.ask(f"harness:{by}", "broker", request, Released(f"{by}.p1"))
+        script = self.script("broker", exchange=self.exchange, parent=self.scripts[f"harness:{by}"])
+        return self.write(LEASES, "w", None, script)
+
+    def settle(self, prompt: str = "a.p1") -> Story:
+        return self.record(TurnSettled(prompt, "completed"))
+
+    def close(self) -> Story:
+        return self.ask("harness:a", "publisher:a", ClosePublisher("a.p1"), PublisherClosed(0))
+
+    def ended(self, state: str = "completed", prompt: str = "a.p1") -> Story:
+        return self.ask("client", "harness:a", AwaitTurn(prompt), TurnEnded(state, ""))
+
+
+def ready() -> Story:
+    """A turn up to its checkpoint: everything is durable, nothing is dispatched."""
+    story = Story().accept().infer(output=ModelOutput(calls=(CALL,)))
+    return story.acquire().register().assistant().prepare().intent().checkpoint()
+
+
+def admitted() -> Story:
+    """A turn up to its receipt."""
+    return ready().start().dispatch().open_capture().run().capture().receipt().settled()
+
+
+def resolved() -> Story:
+    """A turn up to its resolution."""
+    return admitted().result().resolve()
+
+
+def whole() -> Story:
+    """A turn from beginning to end, as design 003 orders it."""
+    shown = (
+        Message("user", "go"),
+        Message("model", calls=(CALL,)),
+        Message("tool", responses=(answer("c1"),)),
+    )
+    story = resolved().acknowledge().infer(*shown).consume()
+    story.record(Assistant("a.p1", 2, "done", ()))
+    return story.release().settle().close().ended().tell(Healed(story.at))
+
+
+def answer(call: str) -> Response:
+    return Response(call, SHELL, "ok")
+
+
+# --- one good history and some bad ones for each check
+
+Told = Callable[[], Story]
+
+GOOD: dict[str, Told] = {}
+BAD: list[tuple[str, Told, str]] = []
+
+
+def good(check: str, story: Told) -> None:
+    GOOD[check] = story
+
+
+def bad(check: str, story: Told, sentence: str) -> None:
+    BAD.append((check, story, sentence))
+
+
+good("effect-once-per-execution", lambda: Story().spawn("e1").spawn("e2"))
+bad(
+    "effect-once-per-execution",
+    lambda: Story().spawn("e1").spawn("e1"),
+    "execution e1 was spawned a second time",
+)
+
+good("effect-once-per-model-call", lambda: ready().spawn().assistant(round=2).intent("e2").spawn("e2"))
+bad(
+    "effect-once-per-model-call",
+    lambda: ready().spawn().intent("e2").spawn("e2"),
+    "model call c1 was executed a second time, by e2 after e1",
+)
+
+good("dispatch-once", lambda: ready().dispatch())
+bad(
+    "dispatch-once",
+    lambda: ready().dispatch().dispatch(),
+    "execution e1 was dispatched to its worker a second time",
+)
+bad(
+    "dispatch-once",
+    lambda: ready().write(LEDGER, "e1", row("executing", dispatches=2)),
+    "the ledger counts 2 dispatches of execution e1",
+)
+
+
+def looked(state: str) -> Story:
+    """A start, and what a status then proves."""
+    return ready().start().ask("harness:a", "broker", Status("e1"), Observed("e1", state, None, None))
+
+
+good("no-start-after-doubt", lambda: looked("prepared").start())
+bad(
+    "no-start-after-doubt",
+    lambda: ready().start().start(),
+    "execution e1 was started again without proof that it had not started",
+)
+bad(
+    "no-start-after-doubt",
+    lambda: looked("executing").start(),
+    "execution e1 was started again without proof that it had not started",
+)
+bad(
+    "no-start-after-doubt",
+    lambda: ready().ask("harness:a", "broker", CancelExecution("e1")).start(),
+    "execution e1 was started after it was cancelled",
+)
+
+
+def never(story: Story) -> Story:
+    """The ledger says that e1 never started."""
+    return story.write(LEDGER, "e1", row("settled", envelope("not_started")))
+
+
+good("not-started-never-ran", lambda: never(ready()))
+bad(
+    "not-started-never-ran",
+    lambda: never(ready()).spawn(),
+    "execution e1 ran after it was settled as not started",
+)
+bad("not-started-never-ran", lambda: never(ready().spawn()), "execution e1 ran and is settled as not started")
+bad(
+    "not-started-never-ran",
+    lambda: ready().write(
+        LEDGER, "e1", row("settled", msgspec.structs.replace(envelope(), status="not_started"))
+    ),
+    "execution e1 is settled as not started and has a capture",
+)
+
+good("order", whole)
+bad("order", lambda: Story().register(), "a.p1 asked to register before acquire")
+bad(
+    "order",
+    lambda: Story().acquire().assistant().register().intent(),
+    "intent of e1: its assistant record came before register",
+)
+bad(
+    "order",
+    lambda: Story().acquire().register().intent(),
+    "intent of e1 came before the assistant record of its call",
+)
+bad(
+    "order",
+    lambda: Story().acquire().register().assistant().checkpoint(),
+    "checkpoint of e1 came before its intent",
+)
+bad(
+    "order",
+    lambda: Story().acquire().register().assistant().intent().start(),
+    "execute of e1 came before its checkpoint",
+)
+bad("order", lambda: ready().dispatch(), "e1 was dispatched before its start was asked")
+bad("order", lambda: ready().spawn(), "e1 was spawned before its start was asked")
+bad("order", lambda: ready().capture(), "durable capture of e1 came before its execute")
+bad("order", lambda: ready().start().receipt(), "durable receipt of e1 came before its durable capture")
+bad("order", lambda: ready().start().capture().result(), "model result of e1 came before its durable receipt")
+bad("order", lambda: admitted().resolve(), "checkpoint resolution of e1 came before its model result")
+bad(
+    "order",
+    lambda: admitted().result().acknowledge(),
+    "exact ACK of e1 was asked before its checkpoint resolution",
+)
+bad("order", lambda: resolved().infer(), "the next inference of a.p1 was asked before exact ACK of e1")
+bad(
+    "order",
+    lambda: resolved().acknowledge().consume().infer(),
+    "results of a.p1 were consumed before the next inference",
+)
+bad(
+    "order",
+    lambda: resolved().acknowledge().infer().assistant(round=2),
+    "round 2 of a.p1 was recorded before result consumption",
+)
+bad("order", lambda: resolved().release(), "release of a.p1 was asked before exact ACK of e1")
+bad(
+    "order",
+    lambda: resolved().acknowledge().infer().release(),
+    "release of a.p1 was asked before result consumption",
+)
+bad(
+    "order",
+    lambda: Story().acquire().register().assistant().receipt("not_started", envelope("not_started")),
+    "checkpoint of e1 came before its intent",
+)
+
+good("receipt-history-resolution-ack", lambda: resolved().acknowledge())
+bad("receipt-history-resolution-ack", lambda: ready().result(), "history of e1 came before its receipt")
+bad(
+    "receipt-history-resolution-ack", lambda: admitted().resolve(), "resolution of e1 came before its history"
+)
+bad(
+    "receipt-history-resolution-ack",
+    lambda: admitted().result().acknowledge(),
+    "ACK of e1 came before its resolution",
+)
+bad(
+    "receipt-history-resolution-ack",
+    lambda: admitted().ask("broker", "worker:w", Confirm(REFERENCE, ADMITTED)),
+    "ACK of e1 came before its history",
+)
+
+good("capture-before-spawn", lambda: ready().open_capture().spawn())
+bad("capture-before-spawn", lambda: ready().spawn(), "execution e1 was spawned before its capture was open")
+
+
+# --- what a receipt promises
+
+late = Emit("e1", STDOUT, b", later", late=True)
+good("complete-means-complete", lambda: ready().run().act(late).publish().receipt())
+COMPLETE = "complete receipt of e1: "
+bad(
+    "complete-means-complete",
+    lambda: ready().run().publish().receipt(told=envelope("partial")),
+    "receipt of e1 is committed over a capture that is partial",
+)
+bad(
+    "complete-means-complete",
+    lambda: ready().run().publish().receipt("blocked"),
+    "receipt of e1 is blocked over a capture that is complete",
+)
+bad(
+    "complete-means-complete",
+    lambda: ready().run(b"built, and more").publish().receipt(),
+    f"{COMPLETE}stdout is sealed at 5 bytes of 15 written",
+)
+bad(
+    "complete-means-complete",
+    lambda: ready().run(b"BUILT").publish().receipt(),
+    f"{COMPLETE}stdout is sealed with a digest that is not that of what was written",
+)
+bad(
+    "complete-means-complete",
+    lambda: ready().run().publish(b"BUILT").receipt(),
+    f"{COMPLETE}stdout is durable with other bytes than were written",
+)
+bad(
+    "complete-means-complete",
+    lambda: ready().run().receipt(),
+    f"{COMPLETE}stdout has a segment or seal that is not durable; "
+    "stderr has a segment or seal that is not durable; its manifest is not durable",
+)
+bad(
+    "complete-means-complete",
+    lambda: ready().run().publish().receipt(told=envelope(seals=(Seal(STDOUT, 1, 5, sha256(b"built")),))),
+    f"{COMPLETE}stderr is not sealed",
+)
+
+good("immutable-resources", lambda: Story().publish().publish())
+bad(
+    "immutable-resources",
+    lambda: Story().publish().write(RESOURCES, "a/manifest", StoredResource("manifest", "", b"other")),
+    "resource a/manifest was overwritten with other bytes",
+)
+
+good("exact-ack", lambda: resolved().acknowledge())
+bad("exact-ack", lambda: ready().acknowledge(), "e1 was acknowledged without a receipt")
+bad(
+    "exact-ack",
+    lambda: resolved().acknowledge(ADMITTED),
+    "e1 was acknowledged with another receipt than its own",
+)
+
+good("ack-of-the-open-turn", lambda: resolved().acknowledge().settle())
+bad(
+    "ack-of-the-open-turn",
+    lambda: resolved().settle().acknowledge(),
+    "e1 of a settled turn was acknowledged again",
+)
+
+
+# --- doubt
+
+ASKED = "the model of a was asked for a.p1 while"
+
+
+def doubted(request: Request[Any]) -> Story:
+    """A question of the harness whose answer was lost."""
+    return Story().accept().ask("harness:a", "broker", request, doubt="timeout")
+
+
+REPLAYED = Acquire("a", "a.p1", "w")
+good(
+    "no-inference-on-doubt",
+    lambda: doubted(REPLAYED).ask("harness:a", "broker", REPLAYED, Lease("a.p1", "w")).infer(),
+)
+bad("no-inference-on-doubt", lambda: ready().infer(), f"{ASKED} e1 lacks its history record")
+bad(
+    "no-inference-on-doubt",
+    lambda: ready().receipt("blocked", envelope("partial")).result().infer(),
+    f"{ASKED} the output of e1 is held back",
+)
+bad(
+    "no-inference-on-doubt",
+    lambda: doubted(REPLAYED).infer(),
+    f"{ASKED} the answer to Acquire a.p1 is in doubt",
+)
+bad(
+    "no-inference-on-doubt",
+    lambda: doubted(StartExecution("e1", b"")).infer(),
+    f"{ASKED} the answer to StartExecution e1 is in doubt",
+)
+bad("no-inference-on-doubt", lambda: Story().accept("a.p0").accept().infer(), f"{ASKED} a.p0 is unresolved")
+
+
+def blocked() -> Story:
+    return ready().ended("recovery-blocked")
+
+
+good("blocked-stays-blocked", lambda: blocked().ask("client", "harness:a", Prompt("a.p1", "go"), Admitted(1)))
+bad(
+    "blocked-stays-blocked",
+    lambda: blocked().infer(),
+    "session a asked the model for a.p1 after it was recovery blocked",
+)
+bad(
+    "blocked-stays-blocked",
+    lambda: blocked().release(),
+    "session a sent Release a.p1 after it was recovery blocked",
+)
+bad(
+    "blocked-stays-blocked",
+    lambda: blocked().start(),
+    "session a sent StartExecution e1 after it was recovery blocked",
+)
+bad(
+    "blocked-stays-blocked",
+    lambda: blocked().ask("client", "harness:a", Prompt("a.p2", "go"), Admitted(9)),
+    "session a admitted a.p2 while it is recovery blocked",
+)
+bad(
+    "blocked-stays-blocked",
+    lambda: (
+        ready()
+        .ask("client", "harness:a", LoadSession("a"), Failure("hosted_turn_recovery_required", 409))
+        .infer()
+    ),
+    "session a asked the model for a.p1 after it was recovery blocked",
+)
+bad(
+    "blocked-stays-blocked",
+    lambda: ready().ask("client", "harness:a", LoadSession("a"), Loaded("a.2", 2)),
+    "session a was opened while a.p1 is unresolved",
+)
+
+
+# --- the lease
+
+good(
+    "lease-has-one-holder",
+    lambda: Story().acquire().acquire().release().write(LEASES, "w", WorkspaceLease("b", "b")),
+)
+bad(
+    "lease-has-one-holder",
+    lambda: Story().acquire().write(LEASES, "w", WorkspaceLease("b", "b")),
+    "workspace w was taken by b while a held it",
+)
+
+
+def foreign_release() -> Story:
+    story = Story().acquire().write(RUNTIME_SESSIONS, "b.p1", RuntimeSession("b", "w", "ready", 1))
+    return story.release(by="b")
+
+
+def freed_by_prepare() -> Story:
+    story = Story().acquire().ask("harness:a", "broker", Status("e1"))
+    script = story.script("broker", exchange=story.exchange, parent=story.scripts["harness:a"])
+    return story.write(LEASES, "w", None, script)
+
+
+bad("lease-has-one-holder", foreign_release, "workspace w of a was released by b")
+bad("lease-has-one-holder", freed_by_prepare, "workspace w was freed by Status, which is no release")
+
+good("no-release-while-live", lambda: admitted().release())
+bad(
+    "no-release-while-live",
+    lambda: ready().dispatch().spawn().release(),
+    "workspace w was freed while the process of e1 runs",
+)
+bad("no-release-while-live", lambda: ready().release(), "workspace w was freed while e1 is prepared")
+
+good("released-before-settled", lambda: Story().acquire().release().settle())
+bad(
+    "released-before-settled",
+    lambda: Story().release(),
+    "session a asked to release a.p1, and holds no workspace",
+)
+bad(
+    "released-before-settled",
+    lambda: Story().acquire().settle(),
+    "turn a.p1 was settled while its session holds w",
+)
+
+good("effects-under-the-lease", lambda: ready().spawn().act(TouchFile("e1", "w", "log", b"line")))
+bad("effects-under-the-lease", lambda: Story().spawn(), "execution e1 was spawned and is in no ledger")
+bad(
+    "effects-under-the-lease",
+    lambda: ready().release().spawn(),
+    "execution e1 of a was spawned while nobody holds w",
+)
+bad(
+    "effects-under-the-lease",
+    lambda: ready().act(TouchFile("e1", "harness", "effects.log", b"line")),
+    "execution e1 of w changed effects.log in harness",
+)
+
+
+# --- the journal
+
+good(
+    "journal-is-one-line",
+    lambda: Story().record(WakeRequested("a.p1")).record(WakeRequested("a.p2"), epoch=2),
+)
+bad(
+    "journal-is-one-line",
+    lambda: Story().record(WakeRequested("a.p1")).record(WakeRequested("a.p2"), sequence=3),
+    "journal of a goes from 1 to 3",
+)
+bad(
+    "journal-is-one-line",
+    lambda: Story().record(WakeRequested("a.p1"), epoch=2).record(WakeRequested("a.p2")),
+    "journal of a: the replaced owner of epoch 1 wrote WakeRequested after epoch 2",
+)
+
+
+def twice(step: Callable[[Story], Story]) -> Told:
+    return lambda: step(step(Story().acquire().register()))
+
+
+AGAIN = "session a recorded"
+good("no-duplicated-history", whole)
+bad(
+    "no-duplicated-history", twice(Story.assistant), f"{AGAIN} the assistant of round 1 of a.p1 a second time"
+)
+bad("no-duplicated-history", twice(Story.result), f"{AGAIN} the result of e1 a second time")
+bad(
+    "no-duplicated-history",
+    twice(lambda story: story.result("")),
+    f"{AGAIN} the response to c1 of round 1 of a.p1 a second time",
+)
+bad("no-duplicated-history", twice(Story.receipt), f"{AGAIN} ToolReceipt of e1 a second time")
+bad("no-duplicated-history", twice(Story.intent), f"{AGAIN} ToolIntent of e1 a second time")
+bad("no-duplicated-history", twice(Story.settle), f"{AGAIN} TurnSettled of a.p1 a second time")
+bad(
+    "no-duplicated-history",
+    twice(lambda story: story.record(UserMessage("a.p1", "go"))),
+    f"{AGAIN} UserMessage of a.p1 a second time",
+)
+bad(
+    "no-duplicated-history",
+    twice(lambda story: story.write(COMMANDS, "a/p1.0", CommandReceipt("", 1, "", 1))),
+    f"{AGAIN} command p1.0 a second time",
+)
+
+SECOND = ToolCall("c2", SHELL, '{"command": "test"}')
+good("paired-responses", lambda: Story().assistant(CALL, SECOND).result().result("e2", "c2").settle())
+bad(
+    "paired-responses",
+    lambda: Story().assistant(CALL, SECOND).result("", "c2", "c1"),
+    "response to c2, c1 of a.p1 was recorded, expected: c1, c2",
+)
+bad(
+    "paired-responses",
+    lambda: Story().assistant(CALL, SECOND).result().assistant(round=2),
+    "round 2 of a.p1 was recorded before a response to c2",
+)
+bad("paired-responses", lambda: Story().assistant().settle(), "a.p1 is completed without a response to c1")
+bad(
+    "paired-responses",
+    lambda: Story().infer(Message("model", calls=(CALL, SECOND)), Message("tool", responses=(answer("c1"),))),
+    "the model of a.p1 is shown ['c1', 'c2'] answered by ['c1']",
+)
+
+
+def writer(owner: str, generation: int, expires_at: int = 60_000) -> Writer:
+    return Writer(owner, owner, generation, expires_at)
+
+
+def writers(*rows: Writer) -> Story:
+    story = Story()
+    for held in rows:
+        story.write(WRITERS, "a", held).later(1_000)
+    return story
+
+
+good("writer-generation", lambda: writers(writer("one", 1), writer("one", 1, 500), writer("two", 2)))
+bad(
+    "writer-generation",
+    lambda: writers(writer("one", 2), writer("one", 1)),
+    "writer of a went back from generation 2 to 1",
+)
+bad(
+    "writer-generation",
+    lambda: writers(writer("one", 1), writer("two", 2)),
+    "writer of a was taken by two while the lease of one lived",
+)
+bad(
+    "writer-generation",
+    lambda: writers(writer("one", 1, 0), writer("two", 1)),
+    "writer of a changed to two within generation 1",
+)
+
+
+# --- the ledger
+
+
+def moves(*rows: Execution) -> Story:
+    story = Story()
+    for moved in rows:
+        story.write(LEDGER, "e1", moved)
+    return story
+
+
+DONE = row("settled", envelope())
+good(
+    "settled-is-terminal",
+    lambda: moves(row("prepared"), row("dispatching"), row("executing"), row("unknown"), DONE, DONE),
+)
+bad("settled-is-terminal", lambda: moves(DONE, row("unknown")), "execution e1 went from settled to unknown")
+bad(
+    "settled-is-terminal",
+    lambda: moves(row("unknown"), row("executing")),
+    "execution e1 went from unknown to executing",
+)
+bad(
+    "settled-is-terminal",
+    lambda: moves(DONE, row("settled", envelope("partial"))),
+    "execution e1 was settled a second time, with another result",
+)
+bad(
+    "settled-is-terminal",
+    lambda: moves(row("settled", envelope(), receipt=ADMITTED), DONE),
+    "execution e1 got another receipt",
+)
+
+
+# --- identity
+
+
+def made(*calls: ToolCall) -> Story:
+    return Story().infer(output=ModelOutput(calls=calls))
+
+
+good("calls-as-the-model-made-them", lambda: made(CALL).assistant().infer(Message("model", calls=(CALL,))))
+bad(
+    "calls-as-the-model-made-them",
+    lambda: made(SECOND).assistant(),
+    "round 1 of a.p1 is recorded with other calls than the model made",
+)
+bad(
+    "calls-as-the-model-made-them",
+    lambda: made(CALL).assistant().infer(Message("model", calls=(SECOND,))),
+    "the model of a.p1 is shown other calls than round 1 recorded",
+)
+
+OTHER = json.dumps({"toolName": SHELL, "input": {"command": "make all", "is_background": False}}).encode()
+good("argument-bytes", lambda: ready().dispatch().spawn())
+bad(
+    "argument-bytes",
+    lambda: ready().dispatch(OTHER),
+    "execution e1 was dispatched with other arguments than the model gave",
+)
+bad(
+    "argument-bytes",
+    lambda: ready().dispatch(b"no JSON"),
+    "execution e1 was dispatched with other arguments than the model gave",
+)
+bad(
+    "argument-bytes",
+    lambda: ready().spawn(command=b"make all"),
+    "execution e1 ran another command than meant",
+)
+bad(
+    "argument-bytes",
+    lambda: Story().assistant(msgspec.structs.replace(CALL, arguments=SECOND.arguments)).intent(),
+    "intent of e1 keeps other arguments than the model gave",
+)
+bad(
+    "argument-bytes",
+    lambda: Story().assistant().record(ToolIntent("a.p1", "e1", "c1", "w1", "digest", "args", "v3")),
+    "intent of e1 names arguments that are not durable",
+)
+
+good("calls-kept-apart", lambda: ready().dispatch())
+bad(
+    "calls-kept-apart",
+    lambda: ready().dispatch(reference=msgspec.structs.replace(REFERENCE, worker_call="c1")),
+    "execution e1 was dispatched under another identity",
+)
+
+
+# --- retries
+
+
+def send(
+    story: Story, request: Request[Any], times: int, actor: str = "journal:a", pause: int = 250
+) -> Story:
+    """The same request, each time into doubt."""
+    for _ in range(times):
+        story.ask(actor, "store", request, doubt="transport").later(pause)
+    return story
+
+
+COMMIT = Transact("a", "a.p1.0", (WakeRequested("a.p1"),), (), TOKEN, 0, "a.1", 1)
+OTHERWISE = msgspec.structs.replace(COMMIT, records=(WakeRequested("a.p2"),))
+WRITTEN = WriteOutput(CAPABILITY, "e1", STDOUT, 0, b"built")
+
+good("bounded-identical-retries", lambda: send(send(Story(), COMMIT, 3).later(20_000), COMMIT, 3))
+bad(
+    "bounded-identical-retries",
+    lambda: send(Story(), COMMIT, 4),
+    "journal:a sent Transact a.p1.0 4 times into doubt, at most 3 allowed",
+)
+bad(
+    "bounded-identical-retries",
+    lambda: send(Story(), ReadJournal("a"), 4),
+    "journal:a sent ReadJournal 4 times into doubt, at most 3 allowed",
+)
+bad(
+    "bounded-identical-retries",
+    lambda: send(send(Story(), COMMIT, 1), OTHERWISE, 1),
+    "journal:a sent another candidate for Transact a.p1.0",
+)
+bad(
+    "bounded-identical-retries",
+    lambda: send(Story(), WRITTEN, 2, "worker:w"),
+    "worker:w sent WriteOutput e1:stdout:0 2 times, at most 1 allowed",
+)
+bad(
+    "bounded-identical-retries",
+    lambda: admitted().acknowledge(ADMITTED).acknowledge(msgspec.structs.replace(ADMITTED, manifest="other")),
+    "harness:a sent another candidate for Acknowledge e1",
+)
+bad(
+    "bounded-identical-retries",
+    lambda: Story().acquire().release().release(),
+    "harness:a sent Release a.p1 2 times, at most 1 allowed",
+)
+
+good("one-command-one-content", lambda: send(Story(), COMMIT, 3))
+bad(
+    "one-command-one-content",
+    lambda: send(send(Story(), COMMIT, 1), OTHERWISE, 1),
+    "journal:a committed other records under command a.p1.0",
+)
+
+
+# --- secrets
+
+
+def entrusted() -> Story:
+    """A writer token and a capability are in use."""
+    token = AcquireWriter("a", "a.owner1", TOKEN.token)
+    return Story().ask("journal:a", "store", token).acquire().register().open_capture()
+
+
+CAPABILITY_TEXT, TOKEN_TEXT = CAPABILITY.value, TOKEN.token.value
+good("secrets-stand-nowhere", entrusted)
+bad(
+    "secrets-stand-nowhere",
+    lambda: entrusted().record(UserMessage("a.p1", f"open with {CAPABILITY_TEXT}")),
+    "the value of capability stands in a durable row",
+)
+bad(
+    "secrets-stand-nowhere",
+    lambda: entrusted().infer(Message("user", TOKEN_TEXT)),
+    "the value of writer token stands in a message to the model (Infer)",
+)
+bad(
+    "secrets-stand-nowhere",
+    lambda: entrusted().ask("harness:a", "broker", Status(TOKEN_TEXT)),
+    "the value of writer token stands in a request (Status)",
+)
+bad(
+    "secrets-stand-nowhere",
+    lambda: entrusted().ask("harness:a", "broker", Status("e1"), Failure(CAPABILITY_TEXT, 409)),
+    "the value of capability stands in the trace (Answered)",
+)
+
+FOREIGN = Secret("foreign capability", "somebody else's capability, of 43 characters.")
+good(
+    "publisher-asks-its-capability", lambda: entrusted().ask("worker:w", "publisher:a", WRITTEN, Buffered(5))
+)
+bad(
+    "publisher-asks-its-capability",
+    lambda: entrusted().ask(
+        "worker:w", "publisher:a", msgspec.structs.replace(WRITTEN, bearer=FOREIGN), Buffered(5)
+    ),
+    "publisher:a answered WriteOutput.stdout of e1 to a foreign capability",
+)
+
+
+def forged() -> Story:
+    story = entrusted()
+    struck = Struck(0, story.script("worker:w"), "call", "WriteOutput.stdout", 7, "capability-expired")
+    return story.tell(struck).ask("worker:w", "publisher:a", WRITTEN, Buffered(5), nth=7)
+
+
+bad(
+    "publisher-asks-its-capability",
+    forged,
+    "publisher:a answered WriteOutput.stdout of e1 to a foreign capability",
+)
+
+
+# --- endings
+
+good("every-run-ends", whole)
+bad(
+    "every-run-ends",
+    lambda: Story().tell(Exhausted(5, "horizon")),
+    "the run did not end: it was stopped at its horizon",
+)
+
+good("every-turn-ends", whole)
+bad(
+    "every-turn-ends",
+    lambda: Story().ask("client", "harness:a", AwaitTurn("a.p1")),
+    "nobody was told how turn a.p1 ended",
+)
+bad(
+    "every-turn-ends",
+    lambda: Story().ask("client", "harness:a", AwaitTurn("a.p1"), doubt="timeout"),
+    "turn a.p1 did not end in time",
+)
+
+good("listener-closes-with-its-turn", whole)
+bad(
+    "listener-closes-with-its-turn",
+    lambda: Story().register().ended("error"),
+    "turn a.p1 ended and left its listener open",
+)
+bad(
+    "listener-closes-with-its-turn",
+    lambda: Story().register().register(),
+    "session a opened a second listener",
+)
+bad(
+    "listener-closes-with-its-turn",
+    lambda: Story().register().close().ask("worker:w", "publisher:a", WRITTEN, Buffered(5)),
+    "publisher:a took output of e1 after its listener was closed",
+)
+
+
+# --- the tests
+
+NAMES = [check.name for check in CHECKS]
+
+
+def found(name: str, story: Story) -> list[str]:
+    return [finding.sentence for finding in judge(story.events, chosen([name]))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_check_has_nothing_to_say_of_a_good_history(name: str) -> None:
+    assert found(name, GOOD[name]()) == []
+
+
+@pytest.mark.parametrize(("name", "story", "sentence"), BAD)
+def test_a_check_says_what_is_wrong_with_a_bad_history(name: str, story: Told, sentence: str) -> None:
+    assert found(name, story()) == [sentence]
+
+
+def test_every_check_has_a_good_and_a_bad_history() -> None:
+    assert set(GOOD) == set(NAMES)
+    assert {name for name, _, _ in BAD} == set(NAMES)
+
+
+def test_names_are_unique_and_every_check_says_what_it_promises_and_where_that_is_written() -> None:
+    assert len(set(NAMES)) == len(CHECKS)
+    assert all(check.says.endswith(".") and check.cites for check in CHECKS)
+
+
+def test_a_whole_turn_in_order_passes_every_check() -> None:
+    assert judge(whole().events) == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_start_of_a_check_is_hashable(name: str) -> None:
+    (check,) = chosen([name])
+    assert hash(check.start) == hash(check.start)
+
+
+def test_every_state_that_a_whole_turn_leads_to_is_hashable() -> None:
+    events = whole().events
+    bench = Judge(CHECKS, events)
+    bench.see(events)
+    assert all(hash(state) == hash(state) for states in bench.states for state in states.values())
+
+
+def test_a_finding_names_its_check_and_its_time() -> None:
+    story = Story().later(7).spawn().later(5).spawn()
+    assert judge(story.events, chosen(["effect-once-per-execution"])) == (
+        Finding("effect-once-per-execution", 12, "execution e1 was spawned a second time"),
+    )
+
+
+def test_judging_event_by_event_finds_the_same_as_judging_at_once() -> None:
+    events = ready().start().start().infer().events
+    bench = Judge(CHECKS, events)
+    for event in events:
+        bench.see([event])
+    assert bench.end() == judge(events) != ()
+
+
+def test_an_unknown_check_is_told_with_the_nearest_names() -> None:
+    with pytest.raises(UnknownCheck) as told:
+        chosen(["order", "dispatch-twice"])
+    assert told.value.nearest[0] == "dispatch-once"
+    assert str(told.value).startswith("no check is named 'dispatch-twice'; nearest: dispatch-once")
+
+
+def test_an_altered_byte_at_rest_is_no_overwriting_of_anybodys() -> None:
+    rotten = StoredResource("manifest", "", b"manifesu")
+    story = Story().publish().write(RESOURCES, "a/manifest", rotten, label="rot")
+    assert found("immutable-resources", story) == []
+
+
+def test_a_rival_that_strikes_by_fiat_is_no_writer_of_the_run() -> None:
+    story = writers(writer("one", 1)).write(WRITERS, "a", writer("rival", 2), label="ReplaceWriter")
+    assert found("writer-generation", story) == []
+
+
+def test_a_new_life_may_send_what_an_old_one_sent() -> None:
+    story = send(Story(), COMMIT, 1)
+    story.tell(Booted(0, "owner:a", 2))
+    assert found("one-command-one-content", send(story, OTHERWISE, 1)) == []
+
+
+def test_a_dead_owner_has_no_listener_and_a_dead_worker_no_process() -> None:
+    story = ready().dispatch().spawn().tell(Crashed(0, "worker:w")).tell(Crashed(0, "owner:a"))
+    story.settled().release().register().close().ended()
+    assert found("no-release-while-live", story) == found("listener-closes-with-its-turn", story) == []
+
+
+def test_a_cancelled_call_needs_no_execution_and_no_acknowledgement() -> None:
+    story = never(ready()).receipt("not_started", envelope("not_started")).result().resolve()
+    assert found("order", story.infer().consume().release()) == []
+
+
+# --- totality
+
+EVENTS = [
+    event
+    for told in (whole, forged, entrusted, blocked, lambda: never(ready()), lambda: send(Story(), COMMIT, 4))
+    for event in told().events
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.permutations(EVENTS), st.integers(0, len(EVENTS)))
+def test_no_order_of_events_and_no_end_of_a_history_makes_a_check_raise(
+    events: list[Event], length: int
+) -> None:
+    assert isinstance(judge(events[:length]), tuple)
+    assert outcome(events[:length]).exhausted == ""
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(EVENTS), max_size=80))
+def test_no_history_made_of_any_events_makes_a_check_raise(events: list[Event]) -> None:
+    assert isinstance(judge(events), tuple)
+
+
+# --- outcomes
+
+
+def test_the_outcome_of_a_whole_turn() -> None:
+    told = outcome(whole().events)
+    assert told.turns == (TurnOutcome("a", "a.p1", "completed", "", 2),)
+    (execution,) = told.executions
+    assert (execution.execution, execution.session, execution.model_call) == ("e1", "a", "c1")
+    assert (execution.starts, execution.dispatches, execution.spawns, execution.acknowledgements) == (
+        1,
+        1,
+        1,
+        1,
+    )
+    assert (execution.ledger, execution.status, execution.receipt, execution.results) == (
+        "settled",
+        "success",
+        "committed",
+        1,
+    )
+    assert told.leases == (("w", ""),)
+    assert told.phases == (("a", "before_model"),)
+    assert (told.loads, told.probes, told.exhausted) == ((), (), "")
+
+
+def test_a_dead_owners_turn_is_blocked_when_a_new_owner_is_refused_and_its_lease_stays() -> None:
+    refusal = Failure("hosted_turn_recovery_required", 409)
+    story = ready().ask("client", "harness:a", AwaitTurn("a.p1"), doubt="transport")
+    story.tell(Crashed(0, "owner:a")).tell(Healed(0))
+    story.ask("client", "harness:probe-w", Prompt("probe-w.p1", "go"), Admitted(1))
+    story.ask("client", "harness:probe-w", AwaitTurn("probe-w.p1"), TurnEnded("error", "workspace_busy"))
+    story.ask("client", "harness:a", LoadSession("a"), refusal)
+    told = outcome(story.ask("client", "harness:a", LoadSession("a"), refusal).events)
+    assert told.turns == (TurnOutcome("a", "a.p1", "recovery-blocked", "hosted_turn_recovery_required", 1),)
+    assert told.loads == (Loads("a", "hosted_turn_recovery_required", "hosted_turn_recovery_required", True),)
+    assert told.probes == (TurnOutcome("probe-w", "probe-w.p1", "error", "workspace_busy", 0),)
+    assert told.lease("w") == "a"
+
+
+ENDINGS: list[tuple[Told, str, str]] = [
+    (lambda: Story().accept().assistant().result("").settle().ended(), "completed after refusal", ""),
+    (lambda: Story().accept().assistant().result("").ended("error"), "uncorrected", ""),
+    (lambda: Story().accept().ended("cancelled"), "cancelled", ""),
+    (lambda: Story().accept().ended("recovery-blocked"), "recovery-blocked", ""),
+    (lambda: Story().accept().settle(), "completed", ""),
+    (
+        lambda: Story().ask("client", "harness:a", Prompt("a.p1", "go"), Failure("hosted_turn_active", 409)),
+        "not accepted",
+        "hosted_turn_active",
+    ),
+    (lambda: Story().accept().tell(Exhausted(9, "budget")), "ran out", "budget"),
+    (lambda: Story().accept(), "recovery-blocked", "unsettled"),
+]
+
+
+@pytest.mark.parametrize(("story", "ending", "reason"), ENDINGS)
+def test_how_a_turn_ended(story: Told, ending: str, reason: str) -> None:
+    (turn,) = outcome(story().events).turns
+    assert (turn.ending, turn.reason) == (ending, reason)
+
+
+def test_a_prompt_that_nobody_sent_was_not_accepted() -> None:
+    assert outcome([]).ending("a.p9") == "not accepted"
+
+
+def test_cold_loads_that_differ_are_told_apart() -> None:
+    story = Story().tell(Healed(0)).ask("client", "harness:a", LoadSession("a"), Loaded("a.2", 2))
+    story.ask("client", "harness:a", LoadSession("a"), Failure("managed_session_writer_conflict", 409))
+    assert outcome(story.events).loads == (Loads("a", "loaded", "managed_session_writer_conflict", False),)
+
+
+def test_a_table_that_no_check_knows_is_no_trouble() -> None:
+    assert judge(Story().write(BINDINGS, "w", RuntimeBinding(1, "ready")).events) == ()
