@@ -171,6 +171,7 @@ class _Pool(Generic[T]):
         self._workers: list[_Worker[T]] = []
         self._lost: deque[_Range[T]] = deque()
         self._order: deque[_Range[T]] = deque()
+        self._all_begun = False
 
     def deliver(self, ranges: Iterator[Chunk], stopped: Callable[[], bool]) -> Iterator[Delivery[T]]:
         """Hand out ranges and hand on results, until both are at an end."""
@@ -183,9 +184,10 @@ class _Pool(Generic[T]):
                     yield self._order[0].held.popleft()
                     if self._order[0].done and not self._order[0].held:
                         self._order.popleft()
-                if not self._order:
+                if self._order:
+                    self._listen()
+                elif self._all_begun:
                     return
-                self._listen()
         finally:
             for worker in self._workers:
                 worker.process.kill()
@@ -200,10 +202,16 @@ class _Pool(Generic[T]):
                 continue
             if self._lost:
                 worker.give(self._lost.popleft())
-            elif len(self._order) < WINDOW * self._jobs and (chunk := next(ranges, None)) is not None:
-                task = _Range[T](chunk)
-                self._order.append(task)
-                worker.give(task)
+            elif len(self._order) < WINDOW * self._jobs and not self._all_begun:
+                self._begin(worker, next(ranges, None))
+
+    def _begin(self, worker: _Worker[T], chunk: Chunk | None) -> None:
+        if chunk is None:
+            self._all_begun = True
+            return
+        task = _Range[T](chunk)
+        self._order.append(task)
+        worker.give(task)
 
     def _listen(self) -> None:
         """Wait a moment for results, and for the end of workers."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich_click import RichGroup
 
-from reports.trouble import BENCH_ERROR, CLEAN, FINDINGS, INTERRUPTED, USAGE, Trouble, unwritable
+from reports.trouble import BENCH_ERROR, CLEAN, FINDINGS, INTERRUPTED, READER_LEFT, USAGE, Trouble, unwritable
 
 if TYPE_CHECKING:
     from reports.bench import Bench
@@ -41,7 +41,7 @@ class Guarded(RichGroup):
             click.echo("turnproof: interrupted.", err=True)
             code = INTERRUPTED
         except BrokenPipeError:
-            code = _mute(BENCH_ERROR)  # whoever read us has seen enough
+            code = _mute(READER_LEFT)
         except OSError as error:
             code = _failed(error, "--debug" in words)
             _mute(code)
@@ -298,13 +298,17 @@ def _progress(length: int, label: str) -> Generator[Any]:
 # --- one run ------------------------------------------------------------------------------------------------------
 
 
+_whole = click.option("--whole", is_flag=True, help="Tell in full what happens after the world was healed.")
+
+
 @cli.command()
 @click.argument("row", shell_complete=_complete_row)
 @click.option(
     "--plan", "text", help="Faults in place of the row's: actor:door:label#nth@causes=fate, or none."
 )
+@_whole
 @click.pass_obj
-def run(bench: Bench, row: str, text: str | None) -> int:
+def run(bench: Bench, row: str, text: str | None, whole: bool) -> int:
     """Play one ROW, with its own faults or those of a plan, and show what happened."""
     from faults.plans import Foreign, Malformed, read
 
@@ -315,13 +319,14 @@ def run(bench: Bench, row: str, text: str | None) -> int:
         raise Trouble(
             f"--plan: {error} `turnproof list points {name}` shows the points, `turnproof list fates` the fates."
         ) from None
-    return _played(bench, name, plan, stale="")
+    return _played(bench, name, plan, whole)
 
 
 @cli.command()
 @click.argument("line")
+@_whole
 @click.pass_obj
-def replay(bench: Bench, line: str) -> int:
+def replay(bench: Bench, line: str, whole: bool) -> int:
     """Play a run again from the LINE that a finding came with."""
     from faults.plans import Foreign, Malformed, nearest, read_capsule
     from sim.text import show
@@ -344,10 +349,12 @@ def replay(bench: Bench, line: str) -> int:
             "what follows is the run under the design as it is.",
             err=True,
         )
-    return _played(bench, capsule.row, capsule.plan, stale="Stale replay line: ")
+    return _played(
+        bench, capsule.row, capsule.plan, whole, "Stale replay line: the address no longer exists: "
+    )
 
 
-def _played(bench: Bench, row: str, plan: Plan, stale: str) -> int:
+def _played(bench: Bench, row: str, plan: Plan, whole: bool, stale: str = "") -> int:
     """Play, judge, show; 1 when the run did not pass."""
     from faults.plans import Capsule, replay_line
     from reports.bench import PASSED
@@ -360,7 +367,7 @@ def _played(bench: Bench, row: str, plan: Plan, stale: str) -> int:
     if history.missed:
         _must_exist(bench, row, [strike.point for strike in plan.strikes], seen, stale)
     judged = bench.judge(row, plan, history)
-    _say(timeline(history.events, _width()))
+    _say(timeline(history.events, _width(), whole))
     click.echo(f"\n{judged.status}: {show(judged.ending)}")
     _say(
         f"  {show(finding.check)} at {finding.at:,} ms: {show(finding.sentence)}"
@@ -381,9 +388,8 @@ def _must_exist(bench: Bench, row: str, wanted: Sequence[Point], seen: set[Point
     known = seen | {sighting.point for sighting in sightings(bench, row)[0]}
     for point in wanted:
         if point not in known:
-            gone = "the address no longer exists: " if stale else ""
             raise Trouble(
-                f"{stale}{gone}row '{row}' has no point '{show(str(point))}'."
+                f"{stale}row '{row}' has no point '{show(str(point))}'."
                 f"{nearest(str(point), sorted(map(str, known)))} `turnproof list points {row}` shows them all."
             )
 

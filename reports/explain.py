@@ -95,11 +95,11 @@ def _check(bench: Bench, name: str) -> Iterator[list[str]]:
 def _rule(bench: Bench, name: str) -> Iterator[list[str]]:
     rule = rules().get(name)
     if rule is not None:
-        yield [f"rule {name} ({rule.cites})", rule.says, f"Without it: {rule.without}"]
+        yield [f"rule {name} ({rule.cites})", rule.says, f"Without it: {rule.without.rstrip('.')}."]
 
 
 def _label(bench: Bench, name: str) -> Iterator[list[str]]:
     kind = labels().get(name.partition(".")[0])
     if kind is not None:
         door = "call" if issubclass(kind, Request) else "commit" if issubclass(kind, Transaction) else "act"
-        yield [f"label {name} of a {door}", " ".join((kind.__doc__ or "").split())]
+        yield [f"label {name} of a {door}", " ".join((kind.__doc__ or "").replace("``", "").split())]

@@ -101,7 +101,13 @@ def _matrix(tally: Tally, door: str) -> Iterator[str]:
     fates = [fate for fate in VOCABULARY if fate in struck]
     if not steps:
         return
-    yield from ("", f"## Fault matrix: {door}", "")
+    yield from (
+        "",
+        f"## Fault matrix: {door}",
+        "",
+        "The gravest run of each cell: `once` / `and every attempt after`.",
+        "",
+    )
     yield f"| step | {' | '.join(fates)} |"
     yield "| --- |" + " --- |" * len(fates)
     for step in steps:

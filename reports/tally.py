@@ -51,16 +51,15 @@ class Tally:
 
     @property
     def complete(self) -> bool:
-        """Whether every run was made."""
-        return self.done == self.campaign.size.runs
+        """Whether every run of every selected row was made."""
+        size = self.campaign.size
+        return size.rows == len(self.campaign.selection.rows) and self.done == size.runs
 
     @property
     def code(self) -> int:
         """The exit code that says how the sweep ended."""
-        if self.interrupted:
-            return INTERRUPTED
         if not self.complete:
-            return INCOMPLETE
+            return INTERRUPTED if self.interrupted else INCOMPLETE
         if self.statuses[BROKEN]:
             return BENCH_ERROR
         return FINDINGS if self.wrong else CLEAN

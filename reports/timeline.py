@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from sim.history import (
     Acted,
     Answered,
@@ -39,57 +41,84 @@ WIDTH = 100
 ROOMY = 80
 """From this width on there is room for the time since the fault."""
 
-_WHO = 16
+_WHO = 18
+_LONGEST_CYCLE = 3
+_SHORTEST = 16
+"""What stays of a request's name, even at the cost of its answer."""
+
 _TELLING = ("state", "status", "delivery", "generation", "code")
 """Fields of an answer that are worth a word in its line."""
 
 
-class Line:
-    """One line before it is laid out; ``times`` counts equal lines in a row."""
+class Line(msgspec.Struct, frozen=True):
+    """One line before it is laid out; ``what`` may be cut to keep ``reply`` whole."""
 
-    def __init__(self, at: int, mark: str, who: str, depth: int, what: str) -> None:
-        self.at = at
-        self.mark = mark
-        self.who = who
-        self.depth = depth
-        self.what = what
-        self.times = 1
+    at: int
+    mark: str
+    who: str
+    depth: int
+    what: str
+    reply: str = ""
 
-    def repeats(self, other: Line) -> bool:
-        """Whether this says the same as ``other``, later."""
-        return (self.mark, self.who, self.what) == (other.mark, other.who, other.what)
-
-
-def timeline(events: list[Event], width: int) -> Iterator[str]:
-    """The lines of a run, none longer than ``width``."""
-    first = next((event.at for event in events if isinstance(event, (Struck, Crashed))), None)
-    since = first is not None and width >= ROOMY
-    yield _laid_out("ms", "since" if since else "", "", "who", "what", width)
-    for line in _folded(_Teller(events).lines()):
-        after = f"{line.at - first:+,}" if since and first is not None else ""
-        times = f"  ({line.times} times)" if line.times > 1 else ""
-        what = f"{'  ' * line.depth}{line.what}{times}"
-        yield _laid_out(f"{line.at:,}", after, line.mark, line.who, what, width)
+    @property
+    def says(self) -> tuple[str, str, str, str]:
+        """The line without its time."""
+        return (self.mark, self.who, self.what, self.reply)
 
 
-def _laid_out(at: str, since: str, mark: str, who: str, what: str, width: int) -> str:
-    middle = f" {since:>10}" if since else ""
-    text = f"{at:>10}{middle} {mark:2} {who:<{_WHO}.{_WHO}} {show(what)}".rstrip()
-    return text if len(text) <= width else f"{text[: max(width - 3, 0)]}..."
+def timeline(events: list[Event], width: int, whole: bool = False) -> Iterator[str]:
+    """The lines of a run, none longer than ``width``.
+
+    What happens after the world was healed is told as the client sees it, and in full only as a ``whole``.
+    """
+    struck = next((event.at for event in events if isinstance(event, Struck)), None)
+    healed = next((event.at for event in events if isinstance(event, Healed)), None)
+    lines = list(_Teller(events).lines())
+    if healed is not None and not whole:
+        lines = [line for line in lines if line.at <= healed or not line.depth]
+    roomy = struck is not None and width >= ROOMY
+    yield _laid_out("ms", "since" if roomy else "", Line(0, "", "who", 0, "what"), 1, width)
+    for line, times in _folded(lines):
+        since = f"{line.at - struck:+,}" if roomy and struck is not None else ""
+        yield _laid_out(f"{line.at:,}", since, line, times, width)
 
 
-def _folded(lines: Iterator[Line]) -> Iterator[Line]:
-    """Looks that get the same answer again and again are one line."""
-    held: Line | None = None
-    for line in lines:
-        if held is not None and held.mark == ASKED and line.repeats(held):
-            held.times += 1
-            continue
-        if held is not None:
-            yield held
-        held = line
-    if held is not None:
-        yield held
+def _laid_out(at: str, since: str, line: Line, times: int, width: int) -> str:
+    middle = f" {since:>9}" if since else ""
+    further_in = ("  " if width >= ROOMY else " ") * line.depth
+    start = f"{at:>9}{middle} {line.mark:2} {show(line.who):<{_WHO}.{_WHO}} {further_in}"
+    reply = show(line.reply) + (f" ({times} times)" if times > 1 else "")
+    what = show(line.what)
+    room = max(width - len(start) - len(reply), _SHORTEST)
+    text = start + (what if len(what) <= room else f"{what[: room - 3]}...") + reply
+    return (text if len(text) <= width else f"{text[: width - 3]}...").rstrip()
+
+
+def _folded(lines: list[Line]) -> Iterator[tuple[Line, int]]:
+    """Every line with how often it stands for: looks that go on and on with the same answers are told once."""
+    at = 0
+    while at < len(lines):
+        cycle, times = next(
+            (
+                found
+                for size in range(1, _LONGEST_CYCLE + 1)
+                if (found := (size, _times(lines, at, size)))[1] > 1
+            ),
+            (1, 1),
+        )
+        yield from ((line, times) for line in lines[at : at + cycle])
+        at += cycle * times
+
+
+def _times(lines: list[Line], at: int, size: int) -> int:
+    """How often in a row the ``size`` lines from here come; once, when any of them is more than a look."""
+    cycle = [line.says for line in lines[at : at + size]]
+    if any(mark != ASKED for mark, *_ in cycle):
+        return 1
+    times = 1
+    while [line.says for line in lines[at + times * size : at + (times + 1) * size]] == cycle:
+        times += 1
+    return times
 
 
 class _Teller:
@@ -116,7 +145,7 @@ class _Teller:
         match event:
             case Asked():
                 mark, reply = self.replies.get(event.exchange, (FAULT, "no answer"))
-                return self._of(event.script, event.at, mark, f"{event.request.label} -> {event.to}: {reply}")
+                return self._of(event.script, event.at, mark, event.request.label, f" -> {event.to}: {reply}")
             case Committed():
                 mark = FACT if event.writes else ASKED
                 return self._of(event.script, event.at, mark, f"commit {event.label}{_rows(event)}")
@@ -130,10 +159,10 @@ class _Teller:
             case _:
                 return _of_process(event)
 
-    def _of(self, script: int, at: int, mark: str, what: str) -> Line:
+    def _of(self, script: int, at: int, mark: str, what: str, reply: str = "") -> Line:
         began = self.scripts.began.get(script)
         who = began.actor if began is not None else "outside"
-        return Line(at, mark, who, self._depth(began), what)
+        return Line(at, mark, who, self._depth(began), what, reply)
 
     def _depth(self, began: Began | None) -> int:
         """How many requests deep a script runs."""

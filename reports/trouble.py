@@ -7,6 +7,9 @@ import click
 CLEAN, FINDINGS, USAGE, BENCH_ERROR, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """Exit codes. When several are true, the first of 130, 4, 3, 1 is given: a count that is not whole is no verdict."""
 
+READER_LEFT = 141
+"""Whoever read standard output has seen enough: what a shell reports of any command that this happens to."""
+
 
 class Trouble(click.ClickException):
     """A message for the user, saying what and where, what was expected, and what to do; with its exit code."""

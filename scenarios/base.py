@@ -43,11 +43,19 @@ def completes(spawns: int, asked: int) -> Promise:
 
 BAD_TEXT = ToolCall("call-1", "run_shell_command", '{"command": "echo \\ud800"}')
 BAD_SHAPE = shell("call-1", "echo one", is_background=True)
-LONG = Program("long", (Touch("effects.log", "long"), Print(STDOUT, b"x", 40), Pass(400), Touch("effects.log", "end")))
+LONG = Program(
+    "long", (Touch("effects.log", "long"), Print(STDOUT, b"x", 40), Pass(400), Touch("effects.log", "end"))
+)
 HOUR = Program("slow", (Touch("effects.log", "slow"), Pass(75_000), Print(STDOUT, b"late", 1), Exit(0)))
-DETACHED = Program("fork", (Touch("effects.log", "fork"), Print(STDOUT, b"x", 9), Exit(0), Pass(1_000), Print(STDOUT, b"y", 9)))
+DETACHED = Program(
+    "fork",
+    (Touch("effects.log", "fork"), Print(STDOUT, b"x", 9), Exit(0), Pass(1_000), Print(STDOUT, b"y", 9)),
+)
 SILENT = Program("true", (Touch("effects.log", "true"),))
-WIDE = Program("wide", (Touch("effects.log", "wide"), Print(STDOUT, "€uro ".encode(), 80), Print(STDERR, b"failed\n", 1), Exit(3)))
+WIDE = Program(
+    "wide",
+    (Touch("effects.log", "wide"), Print(STDOUT, "€uro ".encode(), 80), Print(STDERR, b"failed\n", 1), Exit(3)),
+)
 
 ROWS = (
     Row(
@@ -146,6 +154,7 @@ ROWS = (
         Promise(("cancelled",), 0, 0, 1, 0),
         "003 Lifecycle and failure handling",
         ("RC-24", "RC-91"),
+        uncancelled=completes(1, 2),
     ),
     Row(
         "cancel-running",
@@ -154,6 +163,7 @@ ROWS = (
         Promise(("cancelled",), 1, 1, 1, 1),
         "003 Lifecycle and failure handling",
         ("RC-25",),
+        uncancelled=completes(1, 2),
     ),
     Row(
         "cancel-first-of-two",
@@ -167,6 +177,7 @@ ROWS = (
         ),
         Promise(("cancelled",), 1, 1, 1, 1),
         "003 Lifecycle and failure handling",
+        uncancelled=completes(2, 2),
     ),
     Row(
         "late-output",
@@ -274,7 +285,11 @@ ROWS = (
             programs=(
                 Program(
                     "big",
-                    (Touch("effects.log", "big"), Print(STDOUT, b"0123456789abcdef", 65_537), Print(STDERR, b"!", 70_000)),
+                    (
+                        Touch("effects.log", "big"),
+                        Print(STDOUT, b"0123456789abcdef", 65_537),
+                        Print(STDERR, b"!", 70_000),
+                    ),
                 ),
             ),
         ),

@@ -12,14 +12,16 @@ from scenarios.row import Promise, Row
 from sim.checks import Finding, judge
 from sim.facts import LEASES, LEDGER
 from sim.history import Answered, Asked, Committed, Crashed, Event, Healed, History, Struck
-from sim.outcome import AFTER_REFUSAL, BLOCKED, ERROR, NOT_ACCEPTED, Outcome, outcome
+from sim.outcome import AFTER_REFUSAL, BLOCKED, ERROR, NOT_ACCEPTED, UNCORRECTED, Outcome, outcome
 from sim.points import Plan, Strike
 from sim.protocol import AcceptCapture
 
 PASSED, FINDING, MISSED = "passed", "finding", "missed"
 REFUSED_AT_LOAD = "hosted_turn_recovery_required"
 HELD, FREE = "held", "free"
-WHILE_OPEN = "while open"
+WHILE_OPEN, WHEN_AWAITED = "while open", "when awaited"
+AS_TOLD = {AFTER_REFUSAL: "completed", UNCORRECTED: ERROR}
+"""What a client that was not there before is told of an ending."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -76,8 +78,8 @@ def _second(found: Outcome) -> list[Finding]:
         workspace = probe.session.removeprefix("probe-")
         free = not found.lease(workspace)
         if (probe.ending == "completed") != free:
-            text = f"{workspace} is {FREE if free else HELD}, and a second Session there ends {probe.ending} {probe.reason}"
-            findings.append(Finding("second-session", 0, text.strip()))
+            text = f"{workspace} is {FREE if free else HELD}, and a second Session there ends {probe.ending}"
+            findings.append(Finding("second-session", 0, f"{text} ({probe.reason or 'no reason'})"))
     return findings
 
 
@@ -85,16 +87,24 @@ def _second(found: Outcome) -> list[Finding]:
 
 
 def _against_table(row: Row, plan: Plan, found: Outcome, events: Sequence[Event]) -> list[str]:
-    if len(plan.strikes) > 1:
+    if len(plan.strikes) != 1:
         return []
     strike = plan.strikes[0]
-    says = expected(strike.point, strike.fate).replace("kept", _lease_at_strike(events))
-    if says == WHILE_OPEN:
-        says = f"blocked {HELD}" if _open_at_strike(events) else "holds"
+    says = _resolved(expected(strike.point, strike.fate), row, events)
     is_ = cell(row, strike, found, events)
     if not says:
         return [f"the table has no cell for {strike.point.label} under {strike.fate}; the run shows: {is_}"]
-    return [] if says == is_ else [f"{strike.point.label} under {strike.fate}: the table says {says}, the run shows {is_}"]
+    what = f"{strike.point.label} under {strike.fate}"
+    return [] if says == is_ else [f"{what}: the table says {says}, the run shows {is_}"]
+
+
+def _resolved(cell: str, row: Row, events: Sequence[Event]) -> str:
+    """The cell with what depends on the row, or on when the fault struck, filled in."""
+    if cell == WHILE_OPEN:
+        return f"blocked {HELD}" if _open_at_strike(events) else "holds"
+    if cell == WHEN_AWAITED:
+        return "plain" if row.acquires else "holds"
+    return cell.replace("kept", _lease_at_strike(events))
 
 
 def cell(row: Row, strike: Strike, found: Outcome, events: Sequence[Event]) -> str:
@@ -112,7 +122,8 @@ def cell(row: Row, strike: Strike, found: Outcome, events: Sequence[Event]) -> s
     if BLOCKED in told and not _died(session, events):
         return "settled"
     again = {turn.ending for turn in found.reopened if turn.session == session}
-    return "reopens" if again <= set(row.promise.endings) else f"reopens, then {', '.join(sorted(again))}"
+    promised = {AS_TOLD.get(ending, ending) for ending in row.promise.endings} | set(row.promise.endings)
+    return "reopens" if again <= promised else f"reopens, then {', '.join(sorted(again))}"
 
 
 def _in_place(row: Row, found: Outcome, lease: str) -> str:

@@ -1,8 +1,8 @@
 """The loss table: for each step and fate, how the turn ends and who holds the Workspace.
 
-Written by hand from behaviour §3.1 and §3.2, the seeds first. Too little blocking fails like too much. A step is found
-by the first pattern that fits ``actor:door:label`` with the Session's name left out, and, where the step depends on what it is done for, by
-the request that caused it (``for_``).
+Written by hand from behaviour §3.1 and §3.2, the seeds first. Too little blocking fails like too much. A step is
+found by the first pattern that fits ``actor:door:label`` with the Session's name left out, and, where the step depends
+on what it is done for, by the requests that caused it (``for_``).
 
 Cells:
 
@@ -10,6 +10,7 @@ Cells:
 * ``refused``: one call fails definitely, the model is told so, its siblings run;
 * ``plain``: the turn ends as an error, settled, and the lease is given back;
 * ``while open``: ``blocked held`` while an execution is open at worker and publisher, else ``holds``;
+* ``when awaited``: ``plain`` if the turn waits for the runtime to acquire it, else ``holds``: nobody asked how it went;
 * ``uncancelled``: the cancellation never arrived: the row's promise without it;
 * ``blocked``: recovery blocked in place, and a cold load refuses the turn, twice;
 * ``settled``: recovery blocked in place, though the turn is durably settled: a cold load opens the Session;
@@ -181,18 +182,18 @@ STEPS = (
     Step(
         "harness:call:Warm",
         "behaviour §3.1 warm",
-        {"holds": "harmless paused", "plain": ANY_LOSS, "died kept": "crash"},
+        {"holds": "harmless paused", "when awaited": ANY_LOSS, "died kept": "crash"},
     ),
     Step(
         "broker:call:Activate",
         "behaviour §3.1 warm",
-        {"holds": "harmless", "plain": f"{ANY_LOSS} crash paused"},
+        {"holds": "harmless", "when awaited": f"{ANY_LOSS} crash paused"},
         "*/Warm#*",
     ),
     Step(
         "broker:commit:BindRuntime",
         "behaviour §3.1 warm",
-        {"holds": "altered-at-rest", "plain": "doubtful doubtful! crash paused"},
+        {"holds": "altered-at-rest", "when awaited": "doubtful doubtful! crash paused"},
     ),
     Step(
         "harness:call:Infer",
@@ -365,7 +366,7 @@ STEPS = (
     Step(
         "journal:call:RenewWriter",
         "behaviour §1.11: the lease of an owner whose turns are over",
-        {"holds": "lost lost! unanswered unanswered! delivered-late refused refused! harmless crash paused writer-expired replaced"},
+        {"holds": f"{ANY_LOSS} harmless crash paused writer-expired replaced"},
         "*/LoadSession#*",
     ),
     Step(
@@ -393,7 +394,8 @@ STEPS = (
         "behaviour §3.1 accept / receipt commit: the worker gives up at 30 s",
         {
             "holds": "reply-truncated error-before error-after harmless reply-crossed",
-            "blocked kept": "request-lost reply-lost reply-late delivered-late lost! unanswered! refused refused! writer-expired replaced paused",
+            "blocked kept": "request-lost reply-lost reply-late delivered-late lost! unanswered! refused refused! "
+            "writer-expired replaced paused",
             "died kept": "crash",
         },
         "*/AcceptCapture#*",
@@ -419,7 +421,8 @@ STEPS = (
         "behaviour §3.1 ACK, §3.5: a 5xx is not replayed",
         {
             "holds": "request-lost reply-lost reply-late delivered-late harmless",
-            "blocked kept": "reply-truncated error-before error-after lost! unanswered! refused refused! reply-crossed crash paused",
+            "blocked kept": "reply-truncated error-before error-after lost! unanswered! refused refused! "
+            "reply-crossed crash paused",
         },
     ),
     # --- cancellation

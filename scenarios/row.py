@@ -7,7 +7,7 @@ from functools import lru_cache
 import msgspec
 
 from sim.design import SCALED, Design
-from sim.points import Fate, Plan, Strike
+from sim.points import Fate, Plan, Point, Sighting, Strike
 from sim.run import points
 from sim.scenario import Scenario
 
@@ -58,9 +58,20 @@ class Row(msgspec.Struct, frozen=True):
         """The row's own faults."""
         return own_plan(self)
 
+    @property
+    def acquires(self) -> bool:
+        """Whether any turn of the row takes a Workspace when nothing goes wrong."""
+        return any(sighting.point.label == "Acquire" for sighting in reached(self))
+
 
 class NoSuchPlace(Exception):
     """A row names a place that its run without faults never reaches."""
+
+
+@lru_cache(maxsize=256)
+def reached(row: Row) -> tuple[Sighting, ...]:
+    """Every point of the row's run without faults, in order."""
+    return tuple(points(row.scenario, row.design))
 
 
 @lru_cache(maxsize=256)
@@ -68,18 +79,16 @@ def own_plan(row: Row) -> Plan:
     """The strikes of a row, with the addresses that their places have in the run without faults."""
     if not row.faults:
         return Plan()
-    reached: dict[str, list[Strike]] = {}
-    for sighting in points(row.scenario, row.design):
-        at = sighting.point
-        place = f"{at.actor}:{at.door}:{at.label}"
-        reached.setdefault(place, []).append(Strike(at, Fate("")))
-    return Plan(tuple(_strike(fault, reached) for fault in row.faults))
+    places: dict[str, list[Point]] = {}
+    for at in (sighting.point for sighting in reached(row)):
+        places.setdefault(f"{at.actor}:{at.door}:{at.label}", []).append(at)
+    return Plan(tuple(_strike(fault, places) for fault in row.faults))
 
 
-def _strike(fault: str, reached: dict[str, list[Strike]]) -> Strike:
+def _strike(fault: str, places: dict[str, list[Point]]) -> Strike:
     place, _, fate = fault.partition("=")
     name, _, nth = place.partition("#")
-    found = reached.get(name, [])
+    found = places.get(name, [])
     if not nth.isdigit() or not 0 < int(nth) <= len(found):
         raise NoSuchPlace(f"{place} is never reached; {name} is reached {len(found)} times")
-    return Strike(found[int(nth) - 1].point, Fate(fate.rstrip("!"), fate.endswith("!")))
+    return Strike(found[int(nth) - 1], Fate(fate.rstrip("!"), fate.endswith("!")))

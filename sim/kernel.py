@@ -153,7 +153,7 @@ class Kernel:
         self._boots: dict[str, int] = {}
         self._restarts: set[str] = set()
         self._lives: dict[int, Life] = {}
-        self._kept: list[Any] = []  # every coroutine: one that is dropped would run its ``finally``
+        self._kept: list[Any] = []  # every coroutine: one that Python collects would run its ``finally``
         self._serial = self._exchanges = self._effects = 0
         self._deadlines: dict[int, deque[Exchange]] = {}
         self._labels: dict[type, str] = {}
@@ -236,7 +236,6 @@ class Kernel:
         self._serial = serial = self._serial + 1
         above = parent.serial if parent is not None else 0
         answers = exchange.serial if exchange is not None else 0
-        self._kept.append(script)
         self.events.append(past.Began(self.now, serial, host.address, above, label, nth, answers))
         return Life(serial, host, script, parent, label, nth, exchange)
 
@@ -406,10 +405,7 @@ class Kernel:
             self._receive(exchange)
         else:
             exchange.server = process
-            request = exchange.request
-            script = host.actor.handlers[request.__class__](host.actor, request)
-            born = self._born(host, script, exchange.caller, exchange.label, exchange.nth, exchange)
-            self._advance(born, None, None)
+            self._handle(host, exchange, exchange.label, exchange)
 
     def _deliver_within(self, exchange: Any) -> None:
         """A call within a process is memory of that process, and dies with it."""
@@ -423,9 +419,13 @@ class Kernel:
         if process.paused:
             process.backlog.append((self._deliver_copy, (exchange,)))
         elif process.alive:
-            script = host.actor.handlers[type(exchange.request)](host.actor, exchange.request)
-            born = self._born(host, script, exchange.caller, f"{exchange.label}~copy", exchange.nth, None)
-            self._advance(born, None, None)
+            self._handle(host, exchange, f"{exchange.label}~copy", None)
+
+    def _handle(self, host: Host, exchange: Exchange, label: str, answers: Exchange | None) -> None:
+        request = exchange.request
+        script = host.actor.handlers[request.__class__](host.actor, request)
+        self._kept.append(script)
+        self._advance(self._born(host, script, exchange.caller, label, exchange.nth, answers), None, None)
 
     def _reply(self, exchange: Exchange, answer: Any, error: Failed | Uncertain | None) -> None:
         exchange.server = None

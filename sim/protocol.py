@@ -115,7 +115,7 @@ class Physical(Value, frozen=True, gc=False):
 
 
 class Envelope(Value, frozen=True, gc=False):
-    """The result of one execution. ``status``: success, error, cancelled or not_started; capture None iff not started."""
+    """The result of one execution: success, error, cancelled or not_started; capture is None iff not started."""
 
     execution: str
     status: str
@@ -709,7 +709,7 @@ class StartExecution(Request["Observed"], frozen=True, gc=False):
         return self.execution
 
     def altered(self) -> StartExecution:
-        return StartExecution(self.execution, flipped(self.payload))
+        return StartExecution(self.execution, reworded(self.payload))
 
 
 class Status(Request["Observed"], frozen=True, gc=False):
@@ -834,7 +834,7 @@ class Execute(Request["WorkerState"], frozen=True, gc=False):
         return self.reference.execution
 
     def altered(self) -> Execute:
-        return Execute(self.reference, flipped(self.payload))
+        return Execute(self.reference, reworded(self.payload))
 
 
 class Observe(Request["WorkerState"], frozen=True, gc=False):
@@ -1037,3 +1037,9 @@ Arguments: TypeAlias = dict[str, object]
 def flipped(content: bytes) -> bytes:
     """The same bytes with the lowest bit of the last one changed; empty content stays empty."""
     return content[:-1] + bytes([content[-1] ^ 1]) if content else content
+
+
+def reworded(payload: bytes) -> bytes:
+    """The same payload with a question mark where its command began: well-formed, and another command."""
+    before, field, command = payload.partition(b'"command": "')
+    return before + field + b"?" + command[1:] if field else flipped(payload)

@@ -161,7 +161,7 @@ class Trouble:
             local=bool(peer) and self._hosts[peer].process_name == host.process_name,
             payload=bool(peer) and subject.altered() is not None,
             crossable=bool(peer) and self.crossed(peer, subject) is not None,
-            divisible=isinstance(subject, Deed) and is_divisible(subject),
+            divisible=at.door == ACT and is_divisible(subject),
         )
 
 

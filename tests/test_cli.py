@@ -20,8 +20,12 @@ from click.testing import CliRunner, Result
 
 from faults.fates import VOCABULARY
 from faults.plans import read, write
-from reports.bench import Bench, Judged
+from faults.sweeps import Selection
+from reports.bench import Bench, House, Judged
+from reports.campaign import Campaign
 from reports.cli import cli
+from reports.explain import names
+from reports.tally import Tally
 from sim.checks import Finding
 from sim.history import (
     Answered,
@@ -387,6 +391,13 @@ def test_a_sweep_that_is_stopped_keeps_what_it_has(tmp_path: Path, number: int, 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs.jsonl", "summary.md"]
 
 
+def test_a_sweep_that_is_stopped_while_it_counts_is_not_clean() -> None:
+    tally = Tally(Campaign(FakeBench(), Selection(("base", "leaky")), 1))
+    assert (tally.code, tally.verdict) == (4, "incomplete")
+    tally.interrupted = True
+    assert tally.code == 130
+
+
 def test_a_second_interrupt_ends_it_at_once(tmp_path: Path) -> None:
     process = start("StuckBench()", "sweep", "--out", str(tmp_path), "-j", "1")
     deadline = time.monotonic() + 20
@@ -419,11 +430,11 @@ def test_run_shows_a_timeline_the_verdict_and_the_replay_line() -> None:
     result = turnproof("run", "leaky", "--plan", LOST, env={"COLUMNS": "100"})
     assert result.exit_code == 1
     expected = [
-        "        ms      since    who              what",
-        "         2         -6 !! harness:s          Acquire -> broker: doubt (timeout)",
-        "         4         -4 ++ broker               commit ClaimWorkspace: leases",
-        "         6         -2 -- harness:s          Prepare -> broker: refused runtime_execution_conflict...",
-        "         8         +0 !! harness:s          reply-lost strikes call Acquire#1",
+        "       ms     since    who                what",
+        "        2        -6 !! harness:s            Acquire -> broker: doubt (timeout)",
+        "        4        -4 ++ broker                 commit ClaimWorkspace: leases",
+        "        6        -2 -- harness:s            Prepare -> broker: refused runtime_execution_conflict...",
+        "        8        +0 !! harness:s            reply-lost strikes call Acquire#1",
     ]
     out = result.stdout.splitlines()
     assert out[: len(expected)] == expected
@@ -585,3 +596,42 @@ def test_what_nobody_foresaw_is_one_paragraph_and_3() -> None:
     assert result.stderr.startswith("turnproof: the bench itself failed: RuntimeError: boom \\ud800.")
     assert "Traceback" not in result.stderr
     assert "Traceback" in turnproof("--debug", "list", "rows", bench=Raising()).stderr
+
+
+# --- the real bench -----------------------------------------------------------------------------------------------
+
+
+def test_the_real_bench_runs_and_sweeps(tmp_path: Path) -> None:
+    assert turnproof("run", "one-call", bench=House()).exit_code == 0
+    assert "ClaimWorkspace#1@" in turnproof("list", "points", "one-call", bench=House()).stdout
+    outs: list[bytes] = []
+    for jobs in ("1", "2"):
+        words = [
+            "sweep",
+            "one-call",
+            "Acquire",
+            "reply-lost",
+            "crash-after",
+            "-j",
+            jobs,
+            "--out",
+            str(tmp_path),
+        ]
+        assert turnproof(*words, bench=House()).exit_code in (0, 1)
+        outs.append((tmp_path / "runs.jsonl").read_bytes() + (tmp_path / "summary.md").read_bytes())
+    assert outs[0] == outs[1]
+    assert [run["plan"].partition("=")[2] for run in lines(tmp_path)] == [
+        "",
+        "reply-lost",
+        "reply-lost!",
+        "crash-after",
+    ]
+
+
+def test_every_name_is_explained_in_whole_sentences() -> None:
+    for name in names(House()):
+        result = turnproof("explain", name, bench=House())
+        assert result.exit_code == 0, name
+        title = r"(row|fate|check|rule|label) [^ ]+ (\(.+\) |of a (call|commit|act) )?[^ ]"
+        assert re.match(title, flat(result.stdout)), name
+        assert flat(result.stdout)[-1] in ".!", name

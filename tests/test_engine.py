@@ -34,6 +34,15 @@ def test_results_come_in_order_whatever_the_number_of_workers(jobs: int) -> None
 
 
 @pytest.mark.parametrize("jobs", JOBS)
+def test_a_slow_range_holds_back_the_others_and_loses_none(jobs: int) -> None:
+    def work(key: str, index: int) -> str:
+        time.sleep(0.3 if index == 0 else 0)
+        return named(key, index)
+
+    assert [outcome(d) for d in deliver(ranges(a=400), work, jobs)] == [f"a{index}" for index in range(400)]
+
+
+@pytest.mark.parametrize("jobs", JOBS)
 def test_nothing_to_run_gives_nothing(jobs: int) -> None:
     assert list(deliver([], named, jobs)) == []
 

@@ -483,7 +483,7 @@ class Broker(Actor):
             raise Failed("runtime_broker_execution_unknown")
         return Observed(name, self.ask(execution.shows_as, row.state), row.envelope, row.receipt)
 
-    handlers = {  # noqa: RUF012
+    handlers = {
         Warm: warm,
         Acquire: acquire,
         RegisterPublisher: register,

@@ -33,7 +33,7 @@ def prompt_id(session: str, number: int) -> str:
 
 
 class Client(Actor):
-    """Plays every Session side by side; then, with all faults healed, probes each Workspace and reloads what is not well."""
+    """Plays every Session side by side; then heals the world, probes each Workspace and reloads what is not well."""
 
     def __init__(self, scenario: Scenario, ask: Decide) -> None:
         self.scenario = scenario

@@ -104,6 +104,12 @@ def same_reservation(reserved: tuple[str, ...], asked: tuple[str, ...]) -> bool:
     return reserved == asked
 
 
+@rule("behaviour §7 guards 52, 54", without="a row that runs already is adopted as a fresh reservation")
+def is_reservation(asked: str, echoed: str, state: str) -> bool:
+    """A reservation is for this very call, and nothing of it was dispatched."""
+    return asked == echoed and state == "prepared"
+
+
 @rule(
     "behaviour §2.4",
     without="one call's conflict blocks its siblings, or an unexplained refusal is passed over",

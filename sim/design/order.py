@@ -18,13 +18,13 @@ ORDER = (
     "intent",
     "checkpoint",
     "execute",
-    "capture",
-    "receipt",
-    "result",
-    "resolution",
-    "acknowledgement",
-    "inference",
-    "consumption",
+    "durable capture",
+    "durable receipt",
+    "model result",
+    "checkpoint resolution",
+    "exact ACK",
+    "next inference",
+    "result consumption",
     "release",
 )
-"""003 Identity, admission and model history: "The order is: ..."."""
+"""003 Identity, admission and model history, "The order is", in the seed's own words."""

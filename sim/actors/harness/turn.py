@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 
-from sim.design import Limits, admission, cancel, execution, lease, retry, settlement
 from msgspec.structs import replace
 
+from sim.design import Limits, admission, cancel, execution, lease, retry, settlement
 from sim.effects import Call, Failed, Join, Script, Sleep, Uncertain
 from sim.protocol import (
     SHELL,
@@ -46,7 +46,6 @@ from sim.rule import Decide
 from sim.text import tool_digest
 
 BROKER = "broker"
-PROTOCOL = "managed-tool/v3"
 
 
 class RecoveryRequired(Exception):
@@ -122,6 +121,10 @@ class ToolTurn:
         await self.append(Assistant(self.prompt, batch.round, "", batch.calls))
         self.doubt()
         planned = await self.reserve(batch)
+        if not self.bindings:
+            await self.refuse_all(batch)
+            return
+
         await self.checkpoint("await_runtime")
         for _, call in enumerate(planned):
             receipt, response = await self.run(call)  # capture and receipt become durable in here
@@ -163,8 +166,10 @@ class ToolTurn:
             raise Failed("hosted_tool_batch_invalid", 400)
         verdicts: list[admission.Verdict] = []
         for call in batch.calls:
-            if ask(admission.unsupported, call) or ask(admission.cut_short, call) or ask(admission.oversized, call, limits):
+            if ask(admission.unsupported, call) or ask(admission.cut_short, call):
                 raise Failed("hosted_tool_call_invalid", 400)
+            if ask(admission.oversized, call, limits):
+                raise Failed("hosted_tool_call_too_large", 413)
             error = ask(admission.text_error, call) or ask(admission.shape_error, call, limits)
             verdicts.append(admission.Verdict(call, error))
         if not ask(admission.refuses_batch, tuple(verdicts)):
@@ -176,6 +181,12 @@ class ToolTurn:
         self.doubt()
         await self.append(Assistant(self.prompt, batch.round, "", batch.calls))
         await self.append(ToolResult(self.prompt, batch.round, "", refusal))
+        self.proved()
+
+    async def refuse_all(self, batch: Batch) -> None:
+        """No call could be reserved: one result for the whole batch, no intent, no checkpoint (behaviour §2.4)."""
+        responses = tuple(self.ask(admission.not_reserved, call) for call in batch.calls)
+        await self.append(ToolResult(self.prompt, batch.round, "", responses))
         self.proved()
 
     # --- acquire and register ------------------------------------------------------------------------------------
@@ -230,15 +241,19 @@ class ToolTurn:
     async def prepare(self, worker_call: str, arguments: dict[str, object]) -> Prepared:
         """Reserve the execution; a lost reservation is replayed once, identically."""
         payload = hashlib.sha256(payload_of(arguments)).hexdigest()
-        request = Prepare(self.prompt, worker_call, SHELL, PROTOCOL, f"sha256:{payload}", tool_digest(arguments))
+        request = Prepare(self.prompt, worker_call, SHELL, execution.V3, f"sha256:{payload}", tool_digest(arguments))
         sends = 0
         while True:
             sends += 1
             try:
-                return await Call(BROKER, request)
+                prepared = await Call(BROKER, request)
+                break
             except Uncertain as doubt:
                 if not self.ask(retry.prepare_again, doubt.cause, sends, self.limits):
                     raise
+        if not self.ask(execution.is_reservation, worker_call, prepared.worker_call, prepared.state):
+            raise RecoveryRequired("the reservation is for another call, or is running")
+        return prepared
 
     async def intend(self, call: ToolCall, worker_call: str, prepared: Prepared) -> Reserved:
         """The actual input and the intent become durable; the publisher learns whom to expect."""
@@ -250,7 +265,7 @@ class ToolTurn:
         await Call(self.journal, StageResource(f"{worker_call}.definition", SHELL.encode()))
         await Call(self.journal, StageResource(args_ref, json.dumps(arguments).encode()))
         await self.append(
-            ToolIntent(self.prompt, prepared.execution, call.id, worker_call, digest, args_ref, PROTOCOL),
+            ToolIntent(self.prompt, prepared.execution, call.id, worker_call, digest, args_ref, execution.V3),
             resources=(f"{worker_call}.input", f"{worker_call}.definition", args_ref),
         )
         await Call(self.publisher, RegisterCapture(reference, call.id, self.prompt, args_ref))

@@ -288,7 +288,7 @@ class Publisher(Actor):
             opened.segments.fail(capture.STORAGE_FAILED)
             raise
 
-    handlers = {  # noqa: RUF012
+    handlers = {
         OpenPublisher: open,
         ClosePublisher: close,
         RegisterCapture: register,

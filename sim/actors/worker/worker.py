@@ -228,7 +228,7 @@ class Worker(Actor):
         shown = self.ask(capture.preview, tail.text)
         return Physical(status, code, signal, shown, tail.truncated, run.proxy.failed)
 
-    handlers = {  # noqa: RUF012
+    handlers = {
         Activate: activate,
         InstallPublisher: install,
         Execute: execute,

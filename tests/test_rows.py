@@ -1,0 +1,51 @@
+"""The rows: each keeps its promise, each column of a promise can be broken, each fault of a row lands."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from scenarios.judge import MISSED, PASSED, broken, verdict
+from scenarios.row import NoSuchPlace, own_plan
+from scenarios.rows import ROWS
+from sim.outcome import outcome
+from sim.points import NO_FAULTS, Fate, Plan, Point, Strike
+from sim.run import run
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
+def test_the_row_keeps_its_promise(row):
+    found = verdict(row, NO_FAULTS, run(row.scenario, row.plan, row.design))
+
+    assert found.status == PASSED, found
+
+
+def test_every_row_says_why_it_is_there_and_where_that_is_written():
+    for name, row in ROWS.items():
+        assert (name, bool(row.why), bool(row.cites)) == (row.name, True, True)
+
+
+@pytest.mark.parametrize("column", ["endings", "spawns", "starts", "asked", "acks", "lease", "second"])
+def test_each_column_of_a_promise_is_judged(column):
+    row = ROWS["one-call"]
+    wrong = {"endings": ("error",), "lease": "held", "second": "error"}.get(column, 7)
+    promise = msgspec.structs.replace(row.promise, **{column: wrong})
+
+    sentences = broken(promise, outcome(run(row.scenario).events))
+
+    assert len(sentences) == 1
+    assert str(wrong) in sentences[0]
+
+
+def test_a_strike_that_never_lands_fails_the_run():
+    row = ROWS["one-call"]
+    nowhere = Plan((Strike(Point("nobody#1", "broker", "commit", "Settle", 9), Fate("commit-failed")),))
+
+    assert verdict(row, nowhere, run(row.scenario, nowhere)).status == MISSED
+
+
+def test_a_row_that_names_a_place_it_never_reaches_is_told_so():
+    row = msgspec.structs.replace(ROWS["one-call"], faults=("broker:commit:Settle#2=commit-failed",))
+
+    with pytest.raises(NoSuchPlace, match=r"broker:commit:Settle#2 is never reached; .* is reached 1 times"):
+        own_plan(row)
