@@ -259,6 +259,7 @@ ROWS = (
         ),
         Promise(("completed", "completed"), 2, 2, 4, 2),
         "behaviour §4",
+        swept=False,
     ),
     Row(
         "busy-workspace",

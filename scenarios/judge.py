@@ -10,16 +10,17 @@ import msgspec
 from scenarios.loss_table import expected
 from scenarios.row import Promise, Row
 from sim.checks import Finding, judge
-from sim.facts import LEASES, LEDGER
-from sim.history import Answered, Asked, Committed, Crashed, Event, Healed, History, Struck
+from sim.facts import JOURNAL, LEASES, LEDGER
+from sim.history import Answered, Asked, Committed, Crashed, Event, Healed, History, Learned, Struck
 from sim.outcome import AFTER_REFUSAL, BLOCKED, ERROR, NOT_ACCEPTED, UNCORRECTED, Outcome, outcome
 from sim.points import Plan, Strike
-from sim.protocol import AcceptCapture
+from sim.protocol import AcceptCapture, Execute, Halt
 
 PASSED, FINDING, MISSED = "passed", "finding", "missed"
 REFUSED_AT_LOAD = "hosted_turn_recovery_required"
 HELD, FREE = "held", "free"
 WHILE_OPEN, WHEN_AWAITED = "while open", "when awaited"
+WHEN_DISPATCHED, UNLESS_HALTED = "when dispatched", "unless halted"
 AS_TOLD = {AFTER_REFUSAL: "completed", UNCORRECTED: ERROR}
 """What a client that was not there before is told of an ending."""
 
@@ -103,7 +104,13 @@ def _resolved(cell: str, row: Row, events: Sequence[Event]) -> str:
     if cell == WHILE_OPEN:
         return f"blocked {HELD}" if _open_at_strike(events) else "holds"
     if cell == WHEN_AWAITED:
-        return "plain" if row.acquires else "holds"
+        cell = "plain" if row.acquires else "holds"
+    if cell == "plain" and set(row.promise.endings) <= {ERROR, UNCORRECTED}:
+        return "holds"
+    if cell == WHEN_DISPATCHED:
+        return f"blocked {HELD}" if _dispatched(events) else "holds"
+    if cell == UNLESS_HALTED:
+        return f"blocked {HELD}" if _halt_lost(events) else "holds"
     return cell.replace("kept", _lease_at_strike(events))
 
 
@@ -122,7 +129,9 @@ def cell(row: Row, strike: Strike, found: Outcome, events: Sequence[Event]) -> s
     if BLOCKED in told and not _died(session, events):
         return "settled"
     again = {turn.ending for turn in found.reopened if turn.session == session}
-    promised = {AS_TOLD.get(ending, ending) for ending in row.promise.endings} | set(row.promise.endings)
+    promises = [row.promise] if row.uncancelled is None else [row.promise, row.uncancelled]
+    endings = {ending for promise in promises for ending in promise.endings}
+    promised = endings | {AS_TOLD.get(ending, ending) for ending in endings}
     return "reopens" if again <= promised else f"reopens, then {', '.join(sorted(again))}"
 
 
@@ -135,7 +144,7 @@ def _in_place(row: Row, found: Outcome, lease: str) -> str:
     endings = [turn.ending for turn in found.turns]
     unlike = [is_ for says, is_ in zip(row.promise.endings, endings, strict=False) if says != is_]
     if lease == FREE and len(endings) == len(row.promise.endings):
-        if unlike == [ERROR]:
+        if unlike and set(unlike) <= {ERROR, UNCORRECTED}:
             return "plain"
         if unlike in ([AFTER_REFUSAL], []):
             return "refused"
@@ -177,6 +186,29 @@ def _open_at_strike(events: Sequence[Event]) -> bool:
         elif isinstance(event, Answered) and event.exchange in accepting:
             state = "admitted"
     return state in ("dispatching", "executing", "cancel_requested")
+
+
+def _dispatched(events: Sequence[Event]) -> bool:
+    """Whether the execution whose intent was struck was sent to a worker."""
+    struck = next(event for event in events if isinstance(event, Struck))
+    written = {
+        write.row.record.execution
+        for event in events
+        if isinstance(event, Committed) and (event.script, event.label) == (struck.script, struck.label)
+        for write in event.writes
+        if write.table == JOURNAL.name
+    }
+    return any(event.request.reference.execution in written for event in _asking(events, Execute))
+
+
+def _halt_lost(events: Sequence[Event]) -> bool:
+    """Whether a worker was asked to stop a command, and nobody learned that it heard."""
+    halts = {event.exchange for event in _asking(events, Halt)}
+    return any(isinstance(event, Learned) and event.exchange in halts for event in events)
+
+
+def _asking(events: Sequence[Event], request: type) -> list[Asked]:
+    return [event for event in events if isinstance(event, Asked) and isinstance(event.request, request)]
 
 
 def _lease_at_strike(events: Sequence[Event]) -> str:

@@ -11,6 +11,8 @@ Cells:
 * ``plain``: the turn ends as an error, settled, and the lease is given back;
 * ``while open``: ``blocked held`` while an execution is open at worker and publisher, else ``holds``;
 * ``when awaited``: ``plain`` if the turn waits for the runtime to acquire it, else ``holds``: nobody asked how it went;
+* ``when dispatched``: ``blocked held`` if the execution concerned is ever sent to a worker, else ``holds``;
+* ``unless halted``: ``holds``, but ``blocked held`` if the worker was asked to stop and nobody learned that it heard;
 * ``uncancelled``: the cancellation never arrived: the row's promise without it;
 * ``blocked``: recovery blocked in place, and a cold load refuses the turn, twice;
 * ``settled``: recovery blocked in place, though the turn is durably settled: a cold load opens the Session;
@@ -32,7 +34,7 @@ from sim.points import Fate, Point
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "lost": ("request-lost", "error-before"),
-    "unanswered": ("reply-lost", "reply-late", "reply-truncated", "error-after"),
+    "unanswered": ("reply-lost", "reply-late", "reply-truncated", "error-after", "reply-crossed"),
     "harmless": ("duplicated", "delayed"),
     "crash": ("crash-before", "crash-waiting", "crash-after"),
     "replaced": ("writer-replaced", "activation-replaced"),
@@ -40,6 +42,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "unwritten": ("commit-failed", "unknown-not-applied"),
 }
 """Fates that often share their cell, by one word; ``!`` behind a word means the sticky forms."""
+
+
+ONCE = "reply-crossed"
+"""The one fate of these groups without a sticky form."""
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -65,8 +71,10 @@ def fates(words: str) -> set[str]:
     """The fates that a cell's words stand for."""
     named: set[str] = set()
     for word in words.split():
-        bare, sticky = word.rstrip("!"), "!" if word.endswith("!") else ""
-        named |= {f"{fate}{sticky}" for fate in GROUPS.get(bare, (bare,))}
+        if word.endswith("!"):
+            named |= {f"{fate}!" for fate in GROUPS.get(word[:-1], (word[:-1],)) if fate != ONCE}
+        else:
+            named |= set(GROUPS.get(word, (word,)))
     return named
 
 
@@ -80,7 +88,7 @@ ANY_LOSS = "lost lost! unanswered unanswered! delivered-late refused refused!"
 """Every way in which a call can fail that is never sent again."""
 
 COMMITTED = {
-    "holds": "lost unanswered delivered-late harmless reply-crossed paused",
+    "holds": "lost unanswered delivered-late harmless paused",
     "blocked kept": "lost! unanswered! refused refused! writer-expired replaced",
     "died kept": "crash",
 }
@@ -100,7 +108,7 @@ LEDGER = {
 
 PUBLISHED = {
     "holds": "harmless",
-    "blocked kept": f"{ANY_LOSS} request-altered reply-crossed writer-expired replaced paused",
+    "blocked kept": f"{ANY_LOSS} request-altered writer-expired replaced paused",
     "died kept": "crash",
 }
 """A publication of output is sent once; whatever is not confirmed fails the capture."""
@@ -163,7 +171,7 @@ STEPS = (
         "journal:call:Transact.InputAccepted+WakeRequested",
         "behaviour §3.1 prompt admission",
         {
-            "holds": "lost unanswered delivered-late harmless reply-crossed paused",
+            "holds": "lost unanswered delivered-late harmless paused",
             "reopens": "lost! refused refused! crash-before writer-expired replaced",
             "blocked kept": "unanswered!",
             "died kept": "crash-waiting crash-after",
@@ -246,7 +254,7 @@ STEPS = (
         "behaviour §3.1 args publish",
         {
             "holds": "harmless writer-expired",
-            "blocked kept": f"{ANY_LOSS} request-altered reply-crossed replaced paused",
+            "blocked kept": f"{ANY_LOSS} request-altered replaced paused",
             "died kept": "crash",
         },
         "*/AcceptCapture#*",
@@ -256,7 +264,7 @@ STEPS = (
         "behaviour §3.1 args publish",
         {
             "holds": "harmless paused",
-            "blocked kept": f"{ANY_LOSS} request-altered reply-crossed writer-expired replaced",
+            "blocked kept": f"{ANY_LOSS} request-altered writer-expired replaced",
             "died kept": "crash",
         },
     ),
@@ -264,9 +272,9 @@ STEPS = (
         "harness:call:Prepare",
         "behaviour §3.1 prepare (local), §3.5",
         {
-            "holds": "request-lost reply-lost reply-late reply-truncated delivered-late harmless paused",
+            "holds": "request-lost reply-lost reply-late reply-truncated reply-crossed delivered-late harmless paused",
             "refused": "refused refused!",
-            "blocked kept": "error-before error-after lost! unanswered! reply-crossed",
+            "blocked kept": "error-before error-after lost! unanswered!",
             "died kept": "crash",
         },
     ),
@@ -321,25 +329,25 @@ STEPS = (
     Step(
         "worker:act:Spawn",
         "003 Lifecycle",
-        {"holds": "paused", "refused": "act-failed act-failed!", "blocked kept": "crash"},
+        {"unless halted": "paused", "refused": "act-failed act-failed!", "blocked kept": "crash"},
     ),
     Step(
         "worker:act:*",
         "behaviour §3.2 Worker",
-        {"holds": "act-failed act-failed! paused", "blocked kept": "act-half crash"},
+        {"holds": "act-failed act-failed!", "unless halted": "paused", "blocked kept": "act-half crash"},
     ),
     Step(
         "worker:call:WriteOutput.*",
         "003 Ownership and transport: lost raw-write replies are not retried",
         {
             "holds": "delayed paused",
-            "blocked kept": f"{ANY_LOSS} duplicated reply-crossed crash capability-expired",
+            "blocked kept": f"{ANY_LOSS} duplicated crash capability-expired",
         },
     ),
     Step(
         "worker:call:*",
         "behaviour §3.1 finish, finalize, accept",
-        {"holds": "harmless paused", "blocked kept": f"{ANY_LOSS} reply-crossed crash capability-expired"},
+        {"holds": "harmless paused", "blocked kept": f"{ANY_LOSS} crash capability-expired"},
     ),
     # --- durable capture and admission
     Step("publisher:call:*", "behaviour §3.1 segment, page, seal, manifest", CAPTURING),
@@ -358,7 +366,7 @@ STEPS = (
         "journal:call:Read*",
         "003 Identity: full output is re-read",
         {
-            "holds": "lost unanswered delivered-late harmless reply-crossed writer-expired",
+            "holds": "lost unanswered delivered-late harmless writer-expired",
             "blocked kept": "lost! unanswered! refused refused! paused replaced",
             "died kept": "crash",
         },
@@ -411,8 +419,8 @@ STEPS = (
         "harness:call:Acknowledge",
         "behaviour §3.1 ACK, §3.5",
         {
-            "holds": "request-lost reply-lost reply-late reply-truncated delivered-late harmless paused",
-            "blocked kept": "error-before error-after lost! unanswered! refused refused! reply-crossed",
+            "holds": "request-lost reply-lost reply-late reply-truncated reply-crossed delivered-late harmless paused",
+            "blocked kept": "error-before error-after lost! unanswered! refused refused!",
             "died kept": "crash",
         },
     ),
@@ -426,6 +434,16 @@ STEPS = (
         },
     ),
     # --- cancellation
+    Step(
+        "harness:call:CancelExecution",
+        "003 Lifecycle: unconfirmed cancellation",
+        {"holds": "harmless", "while open": "paused", "blocked kept": ANY_LOSS, "died kept": "crash"},
+    ),
+    Step(
+        "broker:call:Halt",
+        "003 Lifecycle: unconfirmed cancellation",
+        {"holds": "harmless", "blocked kept": f"{ANY_LOSS} crash paused"},
+    ),
     Step(
         "client:call:CancelTurn",
         "003 Lifecycle",
@@ -451,7 +469,7 @@ STEPS = (
     Step(
         "broker:call:Deactivate",
         "behaviour §3.1 release",
-        {"holds": "harmless", "blocked kept": f"{ANY_LOSS} reply-crossed crash", "blocked free": "paused"},
+        {"holds": "harmless", "blocked kept": f"{ANY_LOSS} crash", "blocked free": "paused"},
     ),
     Step(
         "broker:commit:ClearLease",
@@ -471,7 +489,7 @@ STEPS = (
         "journal:call:Transact.TurnSettled+Checkpoint.turn_settled",
         "behaviour §3.1 turn.settled",
         {
-            "holds": "lost unanswered delivered-late refused harmless reply-crossed paused",
+            "holds": "lost unanswered delivered-late refused harmless paused",
             "blocked kept": "lost! refused! writer-expired replaced",
             "settled": "unanswered!",
             "died kept": "crash-before",
@@ -498,7 +516,7 @@ STEPS = (
     Step(
         "store:commit:ToolIntent",
         "003 Identity: the owner verifies the mapping before the first side effect",
-        {"holds": "doubtful paused", "blocked kept": "doubtful! altered-at-rest crash"},
+        {"holds": "doubtful paused", "when dispatched": "altered-at-rest", "blocked kept": "doubtful! crash"},
     ),
     Step("store:commit:*", "behaviour §3.1", STORED),
     Step("broker:commit:*", "behaviour §1.10", LEDGER),

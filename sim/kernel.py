@@ -154,10 +154,9 @@ class Kernel:
         self._restarts: set[str] = set()
         self._lives: dict[int, Life] = {}
         self._kept: list[Any] = []  # every coroutine: one that Python collects would run its ``finally``
-        self._serial = self._exchanges = self._effects = 0
+        self._serial = self._exchanges = self._effects = self._running = 0
         self._deadlines: dict[int, deque[Exchange]] = {}
         self._labels: dict[type, str] = {}
-        self._running = 0
         self._driver = ""
         self._over = Occurrence(self._env)
         self._do: dict[type, Callable[[Life, Any], Any]] = {

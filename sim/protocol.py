@@ -66,6 +66,10 @@ class Infer(Request[ModelOutput], frozen=True, gc=False):
     prompt: str
     messages: tuple[Message, ...]
 
+    @property
+    def operation(self) -> str:
+        return f"{self.prompt}:{len(self.messages)}"
+
 
 # --- execution, capture, receipt --------------------------------------------------------------------------------
 

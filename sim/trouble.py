@@ -60,7 +60,7 @@ class Trouble:
         hosts: Mapping[str, Host],
     ) -> None:
         self.open = list(plan.strikes)
-        self.missed = self.open
+        self.missed = self.open  # the same list, until healing closes it
         self.healed = False
         self.watched: frozenset[str] = frozenset()
         self._sticky: list[tuple[tuple[str, str, str, str], Fate]] = []
@@ -84,9 +84,8 @@ class Trouble:
             if self._watcher is not None:
                 self._watcher(self._sighting(effect, subject, at, life.host))
             for strike in [strike for strike in self.open if strike.point == at]:
-                if self._bites(
-                    strike.fate.name, due, self._sighting(effect, subject, at, life.host), subject
-                ):
+                seen = self._sighting(effect, subject, at, life.host)
+                if self._bites(strike.fate.name, due, seen, subject):
                     due.append(strike.fate.name)
                     self._land(strike, operation)
         if self._milestones:

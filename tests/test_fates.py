@@ -40,7 +40,7 @@ from sim.effects import (
 from sim.facts import ACTIVATIONS, WRITERS, Activation, Writer
 from sim.history import History, digest
 from sim.kernel import Kernel
-from sim.points import ACT, CALL, COMMIT, DOORS, NO_FAULTS, Fate, Plan, Point, Strike
+from sim.points import ACT, CALL, COMMIT, DOORS, NO_FAULTS, Fate, Plan, Point, Sighting, Strike
 from sim.protocol import Value, flipped
 from sim.rule import Decide
 from sim.run import points, run
@@ -532,13 +532,19 @@ def test_whoever_was_to_die_of_an_answer_lives_when_the_world_is_healed_before_i
 # --- in a real turn
 
 ONE_CALL = Scenario("one call", (SessionPlan("s1", "w1", (Turn((calls(shell("c1", "make")), says("ok"))),)),))
-SIGHTED = points(ONE_CALL)
 FORMS = [form for kind in VOCABULARY.values() for form in kind.forms()]
 
 
+@pytest.fixture(scope="module")
+def sighted() -> list[Sighting]:
+    return points(ONE_CALL)
+
+
 @pytest.mark.parametrize("fate", FORMS, ids=str)
-def test_in_a_real_turn_a_fate_lands_at_the_first_and_the_last_point_it_applies_to(fate: Fate) -> None:
-    applies = [sighting.point for sighting in SIGHTED if fate in applicable(sighting)]
+def test_in_a_real_turn_a_fate_lands_at_the_first_and_the_last_point_it_applies_to(
+    fate: Fate, sighted: list[Sighting]
+) -> None:
+    applies = [sighting.point for sighting in sighted if fate in applicable(sighting)]
     assert applies
     for point in (applies[0], applies[-1]):
         history = run(ONE_CALL, Plan((Strike(point, fate),)))

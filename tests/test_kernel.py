@@ -1138,6 +1138,22 @@ def test_no_secret_is_ever_in_the_bytes_of_a_history() -> None:
     assert "open-sesame" not in repr(history)
 
 
+def test_no_secret_of_a_real_turn_is_in_the_bytes_of_its_history() -> None:
+    history = run(ONE_CALL)
+    asked = [event.request for event in history.events if isinstance(event, past.Asked)]
+    secrets = {secret.value for request in asked for secret in secrets_in(request)}
+    assert len(secrets) >= 2
+    assert not [value for value in secrets if value.encode() in encoded(history.events)]
+
+
+def secrets_in(value: Any) -> list[Secret]:
+    if isinstance(value, Secret):
+        return [value]
+    inside = [getattr(value, name) for name in getattr(value, "__struct_fields__", ())]
+    inside += value if isinstance(value, tuple | list) else []
+    return [secret for item in inside for secret in secrets_in(item)]
+
+
 # --- points
 
 

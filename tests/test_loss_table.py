@@ -15,7 +15,10 @@ from sim.points import Plan, Strike
 from sim.run import run
 
 SWEPT = [row for row in ROWS.values() if row.sweepable]
-HOW = ("holds", "refused", "plain", "uncancelled", "settled", "reopens", "while open", "when awaited")
+HOW = (
+    "holds refused plain uncancelled settled reopens".split()
+    + ["while open", "when awaited", "when dispatched", "unless halted"]
+)
 LEASE = ("kept", "held", "free")
 
 

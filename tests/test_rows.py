@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from faults.sweeps import single
 from scenarios.judge import MISSED, PASSED, broken, verdict
-from scenarios.row import NoSuchPlace, own_plan
+from scenarios.row import NoSuchPlace, own_plan, reached
 from scenarios.rows import ROWS
 from sim.outcome import outcome
 from sim.points import NO_FAULTS, Fate, Plan, Point, Strike
@@ -49,3 +50,17 @@ def test_a_row_that_names_a_place_it_never_reaches_is_told_so():
 
     with pytest.raises(NoSuchPlace, match=r"broker:commit:Settle#2 is never reached; .* is reached 1 times"):
         own_plan(row)
+
+
+OWN = ("harness:a", "journal:a", "publisher:a", "worker:w")
+
+
+def test_what_befalls_one_session_never_reaches_another_on_its_own_workspace():
+    row = ROWS["two-workspaces"]
+    strikes = [strike for strike in single(reached(row)).strikes if strike[0].actor in OWN]
+    assert len(strikes) > 1_000
+    for strike in strikes[::41]:
+        found = outcome(run(row.scenario, Plan((Strike(*strike),))).events)
+
+        assert [turn.ending for turn in found.turns if turn.session == "b"] == ["completed"], strike
+        assert found.lease("v") == ""

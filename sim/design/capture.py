@@ -333,3 +333,9 @@ def acknowledgement_stays(known: bool, same: bool) -> bool:
 def may_deactivate(running: int) -> bool:
     """A Runtime Session is forgotten when none of its executions runs."""
     return running == 0
+
+
+@rule("003 Lifecycle and failure handling", without="a command that was cancelled before its start starts after all")
+def stays_unspawned(halted: bool) -> bool:
+    """A halt before the spawn is sticky: the execution settles as not started."""
+    return halted

@@ -54,6 +54,11 @@ class Run:
         """The signal that stops its process."""
         return f"{self.reference.execution}:halt"
 
+    def never_started(self) -> None:
+        """Stopped before its spawn: settled with null capture, and with nothing to acknowledge."""
+        self.state = "settled"
+        self.envelope = Envelope(self.reference.execution, "not_started", NO_CODE, "", "", False, None)
+
     def told(self) -> WorkerState:
         """What the broker is told of it."""
         return WorkerState(self.reference.execution, self.state, self.envelope, self.receipt)
@@ -72,6 +77,7 @@ class Worker(Actor):
         self.programs = programs
         self.publishers: dict[str, Descriptor] = {}
         self.runs: dict[str, Run] = {}
+        self.called_off: set[str] = set()
 
     async def activate(self, request: Activate) -> Activated:
         """Tell which life of this worker the Runtime Session is bound to."""
@@ -116,6 +122,10 @@ class Worker(Actor):
             raise Failed("managed_context_unavailable")
 
         run = self.runs[reference.execution] = Run(reference, proxy)
+        if self.ask(capture.stays_unspawned, reference.execution in self.called_off):
+            run.never_started()
+            return run.told()
+
         await Start(self.run, (run, str(arguments.get("command")), self.timeout(arguments)))
         return run.told()
 
@@ -163,8 +173,15 @@ class Worker(Actor):
         return self.known(request.reference).told()
 
     async def stop(self, request: Halt) -> WorkerState:
-        """Kill the process; what it wrote so far is captured, and its end is observed later."""
-        run = self.known(request.reference)
+        """Kill the process; what it wrote so far is captured, and its end is observed later.
+
+        A halt that overtakes the execution, or meets it before its spawn, is kept: no process will come of it.
+        """
+        reference = request.reference
+        if reference.execution not in self.runs and reference.generation == self.life:
+            self.called_off.add(reference.execution)
+            return WorkerState(reference.execution, "executing", None, None)
+        run = self.known(reference)
         run.halted = True
         await Signal(run.halt)
         return run.told()
