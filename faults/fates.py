@@ -68,6 +68,10 @@ def _commit(sighting: Sighting) -> bool:
     return sighting.point.door == COMMIT
 
 
+def _stored(sighting: Sighting) -> bool:
+    return _commit(sighting) and sighting.payload
+
+
 def _act(sighting: Sighting) -> bool:
     return sighting.point.door == ACT
 
@@ -174,7 +178,7 @@ _ALL = (
     Kind(
         "altered-at-rest", COMMIT, "The transaction is applied; then a stored byte changes on the disk.",
         "A stored page rots. Only a reader that checks the digest will notice.",
-        False, _commit,
+        False, _stored,
     ),
     # --- a deed in the world outside
     Kind(

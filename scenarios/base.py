@@ -54,7 +54,12 @@ DETACHED = Program(
 SILENT = Program("true", (Touch("effects.log", "true"),))
 WIDE = Program(
     "wide",
-    (Touch("effects.log", "wide"), Print(STDOUT, "€uro ".encode(), 80), Print(STDERR, b"failed\n", 1), Exit(3)),
+    (
+        Touch("effects.log", "wide"),
+        Print(STDOUT, "€uro ".encode(), 80),
+        Print(STDERR, b"failed\n", 1),
+        Exit(3),
+    ),
 )
 
 ROWS = (

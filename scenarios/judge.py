@@ -39,7 +39,9 @@ def verdict(row: Row, plan: Plan, history: History) -> Verdict:
     findings = [*judge(history.events), *_second(found)]
     at = history.events[-1].at
     if row.sweepable and plan.strikes:
-        findings += [Finding("loss-table", at, text) for text in _against_table(row, plan, found, history.events)]
+        findings += [
+            Finding("loss-table", at, text) for text in _against_table(row, plan, found, history.events)
+        ]
     else:
         findings += [Finding("promise", at, text) for text in broken(row.promise, found)]
     status = MISSED if history.missed else FINDING if findings else PASSED

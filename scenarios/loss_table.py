@@ -95,15 +95,12 @@ COMMITTED = {
 """A journal commit inside a turn: three identical sends, then the writes stop."""
 
 STORED = {
-    "holds": "doubtful altered-at-rest paused",
+    "holds": "doubtful paused",
     "blocked kept": "doubtful! crash",
 }
 """The Store's own commit behind it: the owner's three sends are over before a dead Store is up again."""
 
-LEDGER = {
-    "holds": "altered-at-rest",
-    "blocked kept": "doubtful doubtful! crash paused",
-}
+LEDGER = {"blocked kept": "doubtful doubtful! crash paused"}
 """A commit of the broker that nobody repeats."""
 
 PUBLISHED = {
@@ -133,7 +130,7 @@ STEPS = (
     Step(
         "store:commit:TakeWriter",
         "behaviour §1.11",
-        {"holds": "altered-at-rest", "reopens": "doubtful doubtful! crash paused"},
+        {"reopens": "doubtful doubtful! crash paused"},
     ),
     Step(
         "journal:call:ReadJournal",
@@ -155,7 +152,7 @@ STEPS = (
     Step(
         "store:commit:ActivationChanged",
         "behaviour §1.11",
-        {"holds": "doubtful altered-at-rest", "reopens": "doubtful! crash paused"},
+        {"holds": "doubtful", "reopens": "doubtful! crash paused"},
     ),
     Step(
         "client:call:Prompt",
@@ -181,7 +178,7 @@ STEPS = (
         "store:commit:InputAccepted+WakeRequested",
         "behaviour §3.1 prompt admission",
         {
-            "holds": "doubtful altered-at-rest paused",
+            "holds": "doubtful paused",
             "reopens": "unwritten! crash-before",
             "blocked kept": "unknown-applied! crash-waiting crash-after",
         },
@@ -201,7 +198,7 @@ STEPS = (
     Step(
         "broker:commit:BindRuntime",
         "behaviour §3.1 warm",
-        {"holds": "altered-at-rest", "when awaited": "doubtful doubtful! crash paused"},
+        {"when awaited": "doubtful doubtful! crash paused"},
     ),
     Step(
         "harness:call:Infer",
@@ -225,7 +222,6 @@ STEPS = (
         "broker:commit:ClaimWorkspace",
         "behaviour §3.1 acquire",
         {
-            "holds": "altered-at-rest",
             "blocked kept": "unwritten unwritten! crash-before",
             "blocked held": "unknown-applied unknown-applied! crash-waiting crash-after paused",
         },
@@ -316,7 +312,7 @@ STEPS = (
         "broker:commit:Settle",
         "behaviour §1.10",
         {
-            "holds": "unknown-applied unknown-applied! altered-at-rest",
+            "holds": "unknown-applied unknown-applied!",
             "blocked kept": "unwritten unwritten! crash paused",
         },
     ),
@@ -395,7 +391,7 @@ STEPS = (
     Step(
         "store:commit:ExtendWriter",
         "003 Ownership and transport, table",
-        {"holds": "doubtful altered-at-rest", "blocked kept": "doubtful! crash paused"},
+        {"holds": "doubtful", "blocked kept": "doubtful! crash paused"},
     ),
     Step(
         "journal:call:Transact.ToolReceipt",
@@ -447,7 +443,10 @@ STEPS = (
     Step(
         "client:call:CancelTurn",
         "003 Lifecycle",
-        {"holds": "unanswered unanswered! harmless", "uncancelled": "lost lost! delivered-late refused refused!"},
+        {
+            "holds": "unanswered unanswered! harmless",
+            "uncancelled": "lost lost! delivered-late refused refused!",
+        },
     ),
     # --- release and settlement
     Step(
@@ -464,7 +463,7 @@ STEPS = (
     Step(
         "broker:commit:BeginRelease",
         "behaviour §3.1 release",
-        {"holds": "altered-at-rest", "blocked kept": "doubtful doubtful! crash", "blocked free": "paused"},
+        {"blocked kept": "doubtful doubtful! crash", "blocked free": "paused"},
     ),
     Step(
         "broker:call:Deactivate",
@@ -475,7 +474,6 @@ STEPS = (
         "broker:commit:ClearLease",
         "behaviour §3.1 release",
         {
-            "holds": "altered-at-rest",
             "blocked kept": "unwritten unwritten! crash-before",
             "blocked free": "unknown-applied unknown-applied! crash-waiting crash-after paused",
         },
@@ -500,7 +498,7 @@ STEPS = (
         "store:commit:TurnSettled+Checkpoint.turn_settled",
         "behaviour §3.1 turn.settled",
         {
-            "holds": "doubtful altered-at-rest paused",
+            "holds": "doubtful paused",
             "blocked kept": "unwritten! crash-before",
             "settled": "unknown-applied! crash-waiting crash-after",
         },

@@ -145,6 +145,11 @@ class Transaction(msgspec.Struct, Generic[R], frozen=True, gc=False, array_like=
         """The identity of the change: every attempt at the same change carries the same one."""
         return ""
 
+    @property
+    def stores_bytes(self) -> bool:
+        """Whether it makes content durable that can rot: the bytes of a resource."""
+        return False
+
     def apply(self, facts: Facts, ask: Decide) -> R:
         """Read and write ``facts`` under the one lock; raise :class:`Failed` to refuse and change nothing."""
         raise NotImplementedError

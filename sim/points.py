@@ -67,7 +67,7 @@ class Sighting(msgspec.Struct, frozen=True):
     """A point that a run reached, with what decides which fates apply to it.
 
     ``peer`` is the callee of a call, else empty; ``operation`` the identity that all attempts share; ``local`` says
-    that caller and callee share a process, ``payload`` that the request carries bytes, ``crossable`` that the peer
+    that caller and callee share a process, ``payload`` that bytes are carried or stored, ``crossable`` that the peer
     answered another request of the kind before, ``divisible`` that the deed can be done half.
     """
 

@@ -158,7 +158,7 @@ class Trouble:
             operation=subject.operation,
             peer=peer,
             local=bool(peer) and self._hosts[peer].process_name == host.process_name,
-            payload=bool(peer) and subject.altered() is not None,
+            payload=subject.altered() is not None if peer else getattr(subject, "stores_bytes", False),
             crossable=bool(peer) and self.crossed(peer, subject) is not None,
             divisible=at.door == ACT and is_divisible(subject),
         )

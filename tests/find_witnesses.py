@@ -14,18 +14,21 @@ import signal
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
-from faults.plans import read
+from faults.plans import NOTHING, read, write
+from faults.sweeps import single
 from scenarios.judge import FINDING, PASSED, Verdict, verdict
-from scenarios.row import Row
+from scenarios.row import Row, reached
 from scenarios.rows import ROWS
 from sim.checks import CHECKS
 from sim.design import admission, capture, execution, lease, retry, settlement, writer
-from sim.design.design import Design, catalogue
+from sim.design.design import catalogue
 from sim.facts import Writer
 from sim.points import Plan
 from sim.protocol import Execute, Observe, Response
@@ -44,13 +47,9 @@ class Breakage(msgspec.Struct, frozen=True):
     answer: Answer
 
     @property
-    def theme(self) -> str:
-        """The module of the rule."""
-        return self.rule.partition(".")[0]
-
-    def applied(self, design: Design) -> Design:
-        """The design with this rule broken."""
-        return design.replacing(catalogue()[self.rule], self.answer)
+    def title(self) -> str:
+        """The rule and what is wrong with it."""
+        return f"{self.rule}: {self.name}"
 
 
 def constant(value: object) -> Answer:
@@ -75,6 +74,18 @@ def unfenced(claim: writer.Claim, held: Writer | None, now: int) -> bool:
 
 BOTH_WAYS: dict[str, Answer] = {"always": constant(True), "never": constant(False)}
 """Every rule that answers yes or no is broken by both: one removes the guard, the other is over-strict."""
+
+SETTLED = {
+    "cancel.is_best_effort": "always",
+    "capture.drains_pipe": "always",
+    "capture.receipt_asserts_activation": "always",
+    "capture.rechecks_owner": "always",
+    "execution.start_again": "never",
+    "settlement.doubt_first": "always",
+    "writer.refused_renewal_stops_writes": "always",
+    "writer.replays_after_expiry": "always",
+}
+"""Rules that always answer alike: that answer breaks nothing."""
 
 MORE: dict[str, dict[str, Answer]] = {
     "admission.not_reserved": {
@@ -292,7 +303,7 @@ def breakages() -> tuple[Breakage, ...]:
     for name, rule in catalogue().items():
         answers_bool = rule.answer.__annotations__["return"] == "bool"
         wrong = {**(BOTH_WAYS if answers_bool else {}), **MORE.get(name, {})}
-        found += [Breakage(name, how, answer) for how, answer in wrong.items()]
+        found += [Breakage(name, how, answer) for how, answer in wrong.items() if SETTLED.get(name) != how]
     return tuple(found)
 
 
@@ -316,11 +327,11 @@ class Ran(msgspec.Struct, frozen=True):
     events: int
 
 
-def played(breakages: tuple[Breakage, ...], row: Row, plan: Plan) -> Ran:
+def played(broken: tuple[Breakage, ...], row: Row, plan: Plan) -> Ran:
     """Run a row with some rules broken, and judge it as a sweep does; no strikes stand for the row's own."""
-    infected = dict.fromkeys((breakage.rule for breakage in breakages), False)
+    infected = dict.fromkeys((breakage.rule for breakage in broken), False)
     design = row.design
-    for breakage in breakages:
+    for breakage in broken:
         design = design.replacing(catalogue()[breakage.rule], watched(breakage, infected))
     history = run(row.scenario, plan if plan.strikes else row.plan, design)
     return Ran(verdict(row, plan, history), all(infected.values()), len(history.events))
@@ -349,73 +360,119 @@ def voices(found: Verdict) -> tuple[str, ...]:
     return tuple(sorted(spoke, key=lambda name: (known.index(name) if name in known else len(known), name)))
 
 
-# --- the search --------------------------------------------------------------------------------------------------
+# --- what was found ----------------------------------------------------------------------------------------------
 
-STRUCK = ("one-call", "two-calls", "refused-text", "cancel-running", "cancel-first-of-two", "two-turns")
-"""The rows on which single faults are tried."""
-ENOUGH = 4
-"""How many noticed runs of one breakage are looked at, to hear which checks speak."""
-MOST_RUNS = 500
-"""How many runs of one breakage are tried."""
+FILE = Path(__file__).with_name("witnesses.json")
 
 Place: TypeAlias = tuple[str, str]
-"""A row and a plan, as names."""
+"""A row and a plan, as they are named."""
 
 
-class Search(msgspec.Struct):
-    """What a search for one breakage came to: noticed runs with who spoke, crashes of the bench, runs tried."""
+class Entry(msgspec.Struct, omit_defaults=True):
+    """What is known of one breakage.
+
+    A witness names row, plan and the ``check`` that speaks, with those that speak ``also``. A breakage that no single
+    fault shows ``survives`` for a reason; it may have evidence all the same: two strikes, or the breakage of the
+    other rule that it is ``masked_by``.
+    """
 
     rule: str
     breakage: str
-    noticed: list[tuple[int, Place, tuple[str, ...]]] = []
-    crashed: list[tuple[Place, str]] = []
-    given_up: list[Place] = []
-    tried: int = 0
-    infected: int = 0
+    row: str = ""
+    plan: str = ""
+    check: str = ""
+    also: list[str] = []
+    survives: str = ""
+    why: str = ""
+    masked_by: list[str] = []
+
+    @property
+    def theme(self) -> str:
+        """The module of the rule."""
+        return self.rule.partition(".")[0]
+
+    @property
+    def title(self) -> str:
+        """The rule and what is wrong with it."""
+        return f"{self.rule}: {self.breakage}"
+
+    @property
+    def place(self) -> Place:
+        """Where it shows."""
+        return self.row, self.plan
 
 
-def consulted(row: Row, plan: Plan) -> dict[int, int]:
-    """How often each breakage would answer otherwise, in a run of the design as it is."""
-    counts: dict[int, int] = {}
-    numbered = list(enumerate(breakages()))
-    answers = []
-    for name, rule in catalogue().items():
-        own = [(number, breakage.answer) for number, breakage in numbered if breakage.rule == name]
-        answers.append((name, _comparing(rule.answer, own, counts)))
-    run(row.scenario, plan if plan.strikes else row.plan, replace(row.design, replaced=tuple(answers)))
+def kept() -> list[Entry]:
+    """What the file says."""
+    return msgspec.json.decode(FILE.read_bytes(), type=list[Entry]) if FILE.exists() else []
+
+
+def evidence(entry: Entry) -> tuple[Breakage, ...]:
+    """What is broken in the run of an entry: its own rule, and the one that masks it."""
+    named = {(each.rule, each.name): each for each in breakages()}
+    mask = [named[tuple(entry.masked_by)]] if entry.masked_by else []
+    return (named[entry.rule, entry.breakage], *mask)
+
+
+def keep(entries: list[Entry]) -> None:
+    """Write the file, an entry a line."""
+    order = [(each.rule, each.name) for each in breakages()]
+    entries.sort(key=lambda entry: order.index((entry.rule, entry.breakage)))
+    lines = ",\n".join(msgspec.json.encode(entry).decode() for entry in entries)
+    FILE.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+# --- the search --------------------------------------------------------------------------------------------------
+
+STRUCK = ("one-call", "two-turns", "cancel-first-of-two", "refused-text")
+"""The rows on which single faults are tried."""
+ENOUGH = 3
+"""Of so many noticed runs the one with the shortest history is kept."""
+MOST_RUNS = 250
+"""How many runs of one breakage are tried."""
+INDEX: dict[Place, dict[str, int]] = {}
+"""How often each breakage would answer otherwise in a run of the design as it is; filled before workers are forked."""
+
+
+def index(places: list[Place]) -> list[tuple[Place, dict[str, int]]]:
+    """A share of the index."""
+    return [(place, consulted(ROWS[place[0]], read(place[1]))) for place in places]
+
+
+def consulted(row: Row, plan: Plan) -> dict[str, int]:
+    """How often each breakage would answer otherwise than the design, in a run of the design."""
+    counts: dict[str, int] = {}
+    wrong: dict[str, list[Breakage]] = {}
+    for breakage in breakages():
+        wrong.setdefault(breakage.rule, []).append(breakage)
+    rules = catalogue()
+    answers = tuple((name, comparing(rules[name].answer, broken, counts)) for name, broken in wrong.items())
+    run(row.scenario, plan if plan.strikes else row.plan, replace(row.design, replaced=answers))
     return counts
 
 
-def _comparing(original: Answer, own: list[tuple[int, Answer]], counts: dict[int, int]) -> Answer:
+def comparing(right: Answer, broken: list[Breakage], counts: dict[str, int]) -> Answer:
+    """The design's answer, while each broken one is compared with it."""
+
     def answer(*arguments: Any) -> Any:
-        right = original(*arguments)
-        for number, wrong in own:
-            if wrong(*arguments) != right:
-                counts[number] = counts.get(number, 0) + 1
-        return right
+        verdict = right(*arguments)
+        for breakage in broken:
+            if breakage.answer(*arguments) != verdict:
+                counts[breakage.title] = counts.get(breakage.title, 0) + 1
+        return verdict
 
     return answer
 
 
-INDEX: dict[Place, dict[int, int]] = {}
-"""What :func:`consulted` found, filled before the workers are forked."""
-
-
-def index(places: list[Place]) -> list[tuple[Place, dict[int, int]]]:
-    """A share of the index."""
-    return [((name, plan), consulted(ROWS[name], read(plan))) for name, plan in places]
-
-
-def candidates(number: int) -> Iterator[Place]:
-    """Where a breakage may be noticed: rows as they are, then faults that change what its rule is asked, then others."""
-    plain = [place for place, counts in INDEX.items() if place[1] == "none" and counts.get(number)]
-    yield from sorted(plain, key=lambda place: (bool(ROWS[place[0]].faults), list(ROWS).index(place[0])))
-    struck = [place for place, counts in INDEX.items() if place[1] != "none" and counts.get(number)]
-    base = {name: INDEX[name, "none"].get(number, 0) for name in ROWS}
-    fresh = [place for place in struck if INDEX[place][number] != base[place[0]]]
-    stale = [place for place in struck if INDEX[place][number] == base[place[0]]]
-    yield from spread(fresh)
-    yield from spread(stale)
+def candidates(title: str) -> Iterator[Place]:
+    """Where to look: rows, then rows with faults of their own, then faults that change what the rule is asked."""
+    infected = [place for place, counts in INDEX.items() if counts.get(title)]
+    plain = [place for place in infected if place[1] == NOTHING]
+    yield from sorted(plain, key=lambda place: bool(ROWS[place[0]].faults))
+    struck = [place for place in infected if place[1] != NOTHING]
+    usual = {place: INDEX[place[0], NOTHING].get(title, 0) for place in struck}
+    yield from spread([place for place in struck if INDEX[place][title] != usual[place]])
+    yield from spread([place for place in struck if INDEX[place][title] == usual[place]])
 
 
 def spread(places: list[Place]) -> Iterator[Place]:
@@ -427,34 +484,40 @@ def spread(places: list[Place]) -> Iterator[Place]:
         yield from (found[turn] for found in kinds.values() if turn < len(found))
 
 
-def search(number: int) -> Search:
-    """Try a breakage until it is noticed often enough."""
-    breakage = breakages()[number]
-    found = Search(breakage.rule, breakage.name)
-    for place in islice(candidates(number), MOST_RUNS):
-        if len(found.noticed) >= ENOUGH:
+def search(breakage: Breakage) -> tuple[Entry, list[str]]:
+    """The cheapest witness that was met, and what the bench broke down with on the way."""
+    found: list[tuple[int, Entry]] = []
+    trouble: list[str] = []
+    for place in islice(candidates(breakage.title), MOST_RUNS):
+        entry = Entry(breakage.rule, breakage.name, *place)
+        try:
+            events = notices(entry)
+        except Exception as crash:  # a bench that breaks down has noticed nothing
+            trouble.append(f"{place}: {type(crash).__name__}: {crash}")
+            continue
+        if events:
+            found.append((events, entry))
+        if len(found) == ENOUGH:
             break
-        found.tried += 1
-        attempt(breakage, place, found)
-    return found
+    best = min(found, key=lambda pair: pair[0])[1] if found else Entry(breakage.rule, breakage.name)
+    return best, trouble
 
 
-def attempt(breakage: Breakage, place: Place, found: Search) -> None:
-    """Run once, and note what came of it."""
+def notices(entry: Entry) -> int:
+    """Run an entry: the length of the history when it is noticed, with the checks noted in the entry; else 0."""
+    row, plan = ROWS[entry.row], read(entry.plan)
     signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
     try:
-        ran = played((breakage,), ROWS[place[0]], read(place[1]))
+        ran = played(evidence(entry), row, plan)
+        spoke = voices(ran.verdict)
+        if not ran.infected or ran.verdict.status != FINDING or not whole(*entry.place):
+            return 0
     except GivenUp:
-        found.given_up.append(place)
-        return
-    except Exception as crash:
-        found.crashed.append((place, f"{type(crash).__name__}: {crash}"[:200]))
-        return
+        return 0
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    found.infected += ran.infected
-    if ran.infected and ran.verdict.status == FINDING and whole(*place):
-        found.noticed.append((ran.events, place, voices(ran.verdict)))
+    entry.check, entry.also = spoke[0], list(spoke[1:])
+    return ran.events
 
 
 @cache
@@ -465,3 +528,54 @@ def whole(name: str, plan: str) -> bool:
 
 def _give_up(*_: object) -> None:
     raise GivenUp
+
+
+# --- by hand -----------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Replay what the file has; search for what it lacks; say what came of it."""
+    signal.signal(signal.SIGVTALRM, _give_up)
+    names = {breakage.title for breakage in breakages()}
+    old = {entry.title: entry for entry in kept() if entry.title in names}
+    fork = get_context("fork")
+    with fork.Pool(2) as pool:
+        shown = [entry for entry in old.values() if entry.row]
+        for entry, replayed in zip(shown, pool.imap(replay, shown, 8), strict=True):
+            if replayed is None:
+                print(f"no longer: {entry.title} in {entry.row} under {entry.plan}")
+                del old[entry.title]
+            elif entry.check != replayed.check and entry.check not in replayed.also:
+                print(f"{entry.title}: {entry.check} no longer speaks, {replayed.check} does")
+                old[entry.title] = replayed
+    missing = [breakage for breakage in breakages() if breakage.title not in old]
+    for entry, trouble in looked_for(missing):
+        old[entry.title] = entry
+        print(f"{entry.title}: {entry.check or 'SURVIVES'} {entry.row} {entry.plan} {trouble[:1] or ''}", flush=True)
+    keep(list(old.values()))
+
+
+def replay(entry: Entry) -> Entry | None:
+    """The entry as it shows now; None when it does not."""
+    again = replace(entry)
+    return again if notices(again) else None
+
+
+def looked_for(missing: list[Breakage]) -> Iterator[tuple[Entry, list[str]]]:
+    """Search for each of these, two at a time."""
+    if not missing:
+        return
+    places = [(name, NOTHING) for name in ROWS]
+    for name in STRUCK:
+        sweep = single(reached(ROWS[name]))
+        places += [(name, write(sweep.plan(number))) for number in range(1, len(sweep))]
+    fork = get_context("fork")
+    with fork.Pool(2) as pool:
+        for share in pool.imap(index, [places[at : at + 50] for at in range(0, len(places), 50)]):
+            INDEX.update(share)
+    with fork.Pool(2) as pool:
+        yield from pool.imap_unordered(search, missing)
+
+
+if __name__ == "__main__":
+    main()

@@ -96,8 +96,9 @@ def test_bytes_do_not_change_between_a_worker_and_its_publisher() -> None:
 
 
 def test_commits_and_deeds_suffer_their_own() -> None:
-    commits = {"commit-failed", "unknown-applied", "unknown-not-applied", "altered-at-rest"}
+    commits = {"commit-failed", "unknown-applied", "unknown-not-applied"}
     assert names(sighting("broker", COMMIT)) == commits | DEATHS
+    assert names(sighting("store", COMMIT, payload=True)) == commits | {"altered-at-rest"} | DEATHS
     assert names(sighting("worker:w", ACT)) == {"act-failed"} | DEATHS
     assert names(sighting("worker:w", ACT, divisible=True)) == {"act-failed", "act-half"} | DEATHS
 

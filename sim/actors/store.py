@@ -125,6 +125,10 @@ class CommitRecords(Transaction[Appended], frozen=True, gc=False):
     def operation(self) -> str:
         return self.command
 
+    @property
+    def stores_bytes(self) -> bool:
+        return bool(self.staged)
+
     def apply(self, facts: Facts, ask: Decide) -> Appended:
         """The checks stand in the order of behaviour §1.11."""
         recorded = facts.get(COMMANDS, in_session(self.session, self.command))
@@ -213,6 +217,10 @@ class KeepOutput(Transaction[Published], frozen=True, gc=False):
     @property
     def operation(self) -> str:
         return self.resource
+
+    @property
+    def stores_bytes(self) -> bool:
+        return bool(self.content)
 
     def apply(self, facts: Facts, ask: Decide) -> Published:
         if not ask(writer.may_publish, self.claim, facts.get(WRITERS, self.session), facts.now):

@@ -1,0 +1,58 @@
+"""Breaking any rule of the design by hand turns the bench red: every breakage has a witness, or a reason why not."""
+
+from __future__ import annotations
+
+import pytest
+from find_witnesses import Place, breakages, evidence, kept, played, voices
+
+from faults.plans import read
+from scenarios.judge import FINDING, PASSED
+from scenarios.rows import ROWS
+from sim.design.design import catalogue
+
+CLASSES = {"masked", "equivalent", "two faults", "no row", "no check", "bench crash"}
+"""Why a breakage is noticed by no single fault."""
+
+FOUND = kept()
+THEMES = sorted({name.partition(".")[0] for name in catalogue()})
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_each_witness_turns_red_by_its_check_and_stays_green_without(theme):
+    failures: list[str] = []
+    whole: dict[Place, str] = {}
+    for entry in (each for each in FOUND if each.check and each.theme == theme):
+        place = (entry.row, entry.plan)
+        row, plan = ROWS[entry.row], read(entry.plan)
+        ran = played(evidence(entry), row, plan)
+        if place not in whole:
+            whole[place] = played((), row, plan).verdict.status
+        if whole[place] != PASSED:
+            failures.append(f"{entry.title}: {place} is {whole[place]} under the design as it is")
+        if not ran.infected:
+            failures.append(f"{entry.title}: never answers otherwise in {place}")
+        if ran.verdict.status != FINDING or entry.check not in voices(ran.verdict):
+            failures.append(f"{entry.title}: {entry.check} says nothing; {voices(ran.verdict)} speak")
+
+    assert not failures, "\n".join(failures)
+
+
+def test_each_pair_masks_its_rule_and_shows_nothing_alone():
+    for entry in (each for each in FOUND if each.masked_by):
+        for breakage in evidence(entry):
+            alone = played((breakage,), ROWS[entry.row], read(entry.plan))
+            assert alone.verdict.status == PASSED, f"{entry.title}: {breakage.title} alone is noticed"
+
+
+def test_every_breakage_is_noticed_or_explained_once():
+    assert sorted(entry.title for entry in FOUND) == sorted(breakage.title for breakage in breakages())
+
+
+def test_every_rule_has_a_breakage_and_what_survives_has_a_reason():
+    noticed = {entry.rule for entry in FOUND if entry.noticed}
+    for name in catalogue():
+        survivors = [entry for entry in FOUND if entry.rule == name and not entry.noticed]
+        assert name in noticed or survivors, f"{name} is not broken by anything"
+        for entry in survivors:
+            assert entry.survives in CLASSES, f"{entry.title} survives for no reason"
+            assert entry.why.endswith("."), f"{entry.title}: {entry.why!r}"
