@@ -47,7 +47,11 @@ class Uncertain(Exception):
 
 
 class Effect(msgspec.Struct, Generic[R], frozen=True, gc=False):
-    """A question to the world; awaiting it gives the answer, of type ``R``."""
+    """A question to the world; awaiting it gives the answer, of type ``R``.
+
+    Effects that carry plain data are kept out of the garbage collector; those that carry a script are not, for a script
+    leads back to its actor, and so to the world that holds the effect.
+    """
 
     def __await__(self) -> Generator[Effect[Any], Any, R]:
         return (yield self)
@@ -221,7 +225,7 @@ class Script(msgspec.Struct, Generic[R], frozen=True, gc=False):
     serial: int
 
 
-class Start(Effect[Script[R]], frozen=True, gc=False):
+class Start(Effect[Script[R]], frozen=True, gc=True):
     """Run another script of this actor beside this one."""
 
     script: Callable[..., Coroutine[Effect[Any], Any, R]]
@@ -258,7 +262,7 @@ class Select(Effect[int], frozen=True, gc=False):
     options: tuple[Wait | Sleep | Join[Any], ...]
 
 
-class Serial(Effect[R], frozen=True, gc=False):
+class Serial(Effect[R], frozen=True, gc=True):
     """Run a script of this actor when every earlier one of the same ``queue`` has ended, and wait for its answer."""
 
     queue: str
