@@ -7,8 +7,8 @@ and answered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -66,6 +66,9 @@ class Line(msgspec.Struct, frozen=True):
         return (self.mark, self.who, self.what, self.reply)
 
 
+L = TypeVar("L", bound=Line)
+
+
 def timeline(events: list[Event], width: int, whole: bool = False) -> Iterator[str]:
     """The lines of a run, none longer than ``width``.
 
@@ -73,12 +76,12 @@ def timeline(events: list[Event], width: int, whole: bool = False) -> Iterator[s
     """
     struck = next((event.at for event in events if isinstance(event, Struck)), None)
     healed = next((event.at for event in events if isinstance(event, Healed)), None)
-    lines = list(_Teller(events).lines())
+    lines = list(Teller(events).lines())
     if healed is not None and not whole:
         lines = [line for line in lines if line.at <= healed or not line.depth]
     roomy = struck is not None and width >= ROOMY
     yield _laid_out("ms", "since" if roomy else "", Line(0, "", "who", 0, "what"), 1, width)
-    for line, times in _folded(lines):
+    for line, times in folded(lines):
         since = f"{line.at - struck:+,}" if roomy and struck is not None else ""
         yield _laid_out(f"{line.at:,}", since, line, times, width)
 
@@ -94,7 +97,7 @@ def _laid_out(at: str, since: str, line: Line, times: int, width: int) -> str:
     return (text if len(text) <= width else f"{text[: width - 3]}...").rstrip()
 
 
-def _folded(lines: list[Line]) -> Iterator[tuple[Line, int]]:
+def folded(lines: Sequence[L]) -> Iterator[tuple[L, int]]:
     """Every line with how often it stands for: looks that go on and on with the same answers are told once."""
     at = 0
     while at < len(lines):
@@ -110,7 +113,7 @@ def _folded(lines: list[Line]) -> Iterator[tuple[Line, int]]:
         at += cycle * times
 
 
-def _times(lines: list[Line], at: int, size: int) -> int:
+def _times(lines: Sequence[Line], at: int, size: int) -> int:
     """How often in a row the ``size`` lines from here come; once, when any of them is more than a look."""
     cycle = [line.says for line in lines[at : at + size]]
     if any(mark != ASKED for mark, *_ in cycle):
@@ -121,7 +124,7 @@ def _times(lines: list[Line], at: int, size: int) -> int:
     return times
 
 
-class _Teller:
+class Teller:
     """Tells events in words, with every answer beside its question."""
 
     def __init__(self, events: list[Event]) -> None:
@@ -137,11 +140,12 @@ class _Teller:
     def lines(self) -> Iterator[Line]:
         """Every event worth a line, in order."""
         for event in self.events:
-            line = self._line(event)
+            line = self.line(event)
             if line is not None:
                 yield line
 
-    def _line(self, event: Event) -> Line | None:
+    def line(self, event: Event) -> Line | None:
+        """The line that an event is worth, if any."""
         match event:
             case Asked():
                 mark, reply = self.replies.get(event.exchange, (FAULT, "no answer"))

@@ -31,6 +31,11 @@ def alone(name: str, *answers: ModelOutput, programs: tuple[Program, ...] = (), 
     return Scenario(name, (SessionPlan("a", "w", (Turn(answers, cancel=cancel),)),), programs)
 
 
+def quick(call: str, command: str) -> ToolCall:
+    """A Shell call with a timeout of its own, one second, so that a lost start is looked for 61 s and not 180."""
+    return shell(call, command, timeout=1_000)
+
+
 def prints(name: str, stream: str, count: int, *more: Print | Pass, code: int = 0) -> Program:
     """A command that changes one file and then prints ``count`` bytes to a stream."""
     return Program(name, (Touch("effects.log", name), Print(stream, b"x", count), *more, Exit(code)))
@@ -66,14 +71,14 @@ ROWS = (
     Row(
         "one-call",
         "the whole order of the seed, once",
-        alone("one-call", calls(shell("call-1", "make")), DONE),
+        alone("one-call", calls(quick("call-1", "make")), DONE),
         completes(1, 2),
         "003 Identity, admission and model history",
     ),
     Row(
         "two-calls",
         "two calls in one answer run in order, and their ids never cross",
-        alone("two-calls", calls(shell("call-1", "make"), shell("call-2", "make test")), DONE),
+        alone("two-calls", calls(quick("call-1", "make"), quick("call-2", "make test")), DONE),
         completes(2, 2),
         "003 Identity, admission and model history",
         ("RC-28",),
@@ -81,7 +86,7 @@ ROWS = (
     Row(
         "two-rounds",
         "the second batch inherits the lease and the listener of the first",
-        alone("two-rounds", calls(shell("call-1", "make")), calls(shell("call-2", "make test")), DONE),
+        alone("two-rounds", calls(quick("call-1", "make")), calls(quick("call-2", "make test")), DONE),
         completes(2, 3),
         "003 Identity, admission and model history",
     ),
@@ -95,8 +100,8 @@ ROWS = (
                     "a",
                     "w",
                     (
-                        Turn((calls(shell("call-1", "make")), DONE)),
-                        Turn((calls(shell("call-2", "make test")), DONE)),
+                        Turn((calls(quick("call-1", "make")), DONE)),
+                        Turn((calls(quick("call-2", "make test")), DONE)),
                     ),
                 ),
             ),
@@ -114,28 +119,28 @@ ROWS = (
     Row(
         "silent",
         "no byte of output is a complete output",
-        alone("silent", calls(shell("call-1", "true")), DONE, programs=(SILENT,)),
+        alone("silent", calls(quick("call-1", "true")), DONE, programs=(SILENT,)),
         completes(1, 2),
         "003 Durable output storage",
     ),
     Row(
         "refused-shape",
         "background is refused before anything is acquired, and the model corrects the call",
-        alone("refused-shape", calls(BAD_SHAPE), calls(shell("call-2", "make")), DONE),
+        alone("refused-shape", calls(BAD_SHAPE), calls(quick("call-2", "make")), DONE),
         Promise(("completed after refusal",), 1, 1, 3, 1),
         "003 Lifecycle and failure handling",
     ),
     Row(
         "refused-text",
         "half a character is refused before anything is acquired, and the model corrects the call",
-        alone("refused-text", calls(BAD_TEXT), calls(shell("call-2", "make")), DONE),
+        alone("refused-text", calls(BAD_TEXT), calls(quick("call-2", "make")), DONE),
         Promise(("completed after refusal",), 1, 1, 3, 1),
         "000 §4.1",
     ),
     Row(
         "refused-sibling",
         "a valid call beside an invalid one does not run, and is told so",
-        alone("refused-sibling", calls(BAD_SHAPE, shell("call-2", "make")), DONE),
+        alone("refused-sibling", calls(BAD_SHAPE, quick("call-2", "make")), DONE),
         Promise(("completed after refusal",), 0, 0, 2, 0),
         "003 Lifecycle and failure handling",
     ),
@@ -144,9 +149,9 @@ ROWS = (
         "a batch refused later keeps the owner of the earlier one until normal settlement",
         alone(
             "refused-later",
-            calls(shell("call-0", "make")),
+            calls(quick("call-0", "make")),
             calls(BAD_SHAPE),
-            calls(shell("call-2", "make test")),
+            calls(quick("call-2", "make test")),
             DONE,
         ),
         Promise(("completed after refusal",), 2, 2, 4, 2),
@@ -155,7 +160,7 @@ ROWS = (
     Row(
         "cancel-before-start",
         "cancelled while reserved: not started, null capture, no ACK, and the lease is given back",
-        alone("cancel-before-start", calls(shell("call-1", "make")), DONE, cancel=RESERVED),
+        alone("cancel-before-start", calls(quick("call-1", "make")), DONE, cancel=RESERVED),
         Promise(("cancelled",), 0, 0, 1, 0),
         "003 Lifecycle and failure handling",
         ("RC-24", "RC-91"),
@@ -164,7 +169,7 @@ ROWS = (
     Row(
         "cancel-running",
         "cancelled while running: the physical end and the capture are admitted, and no request follows",
-        alone("cancel-running", calls(shell("call-1", "long")), DONE, programs=(LONG,), cancel=RUNNING),
+        alone("cancel-running", calls(quick("call-1", "long")), DONE, programs=(LONG,), cancel=RUNNING),
         Promise(("cancelled",), 1, 1, 1, 1),
         "003 Lifecycle and failure handling",
         ("RC-25",),
@@ -175,7 +180,7 @@ ROWS = (
         "the running call ends physically, the reserved one is proved not started",
         alone(
             "cancel-first-of-two",
-            calls(shell("call-1", "long"), shell("call-2", "make")),
+            calls(quick("call-1", "long"), quick("call-2", "make")),
             DONE,
             programs=(LONG,),
             cancel=RUNNING,
@@ -187,7 +192,7 @@ ROWS = (
     Row(
         "late-output",
         "what a detached child prints after the exit is ignored, and the prefix stays complete",
-        alone("late-output", calls(shell("call-1", "fork")), DONE, programs=(DETACHED,)),
+        alone("late-output", calls(quick("call-1", "fork")), DONE, programs=(DETACHED,)),
         completes(1, 2),
         "003 Ownership and transport",
         ("RC-29",),
@@ -195,28 +200,28 @@ ROWS = (
     Row(
         "segment-less-one",
         "output that ends one byte before a segment is full",
-        alone("segment-less-one", calls(shell("call-1", "out")), DONE, programs=(prints("out", STDOUT, 63),)),
+        alone("segment-less-one", calls(quick("call-1", "out")), DONE, programs=(prints("out", STDOUT, 63),)),
         completes(1, 2),
         "003 Ownership and transport",
     ),
     Row(
         "segment-exact",
         "output that fills a segment exactly",
-        alone("segment-exact", calls(shell("call-1", "out")), DONE, programs=(prints("out", STDERR, 64),)),
+        alone("segment-exact", calls(quick("call-1", "out")), DONE, programs=(prints("out", STDERR, 64),)),
         completes(1, 2),
         "003 Ownership and transport",
     ),
     Row(
         "segment-plus-one",
         "output that needs one byte of a second segment",
-        alone("segment-plus-one", calls(shell("call-1", "out")), DONE, programs=(prints("out", STDOUT, 65),)),
+        alone("segment-plus-one", calls(quick("call-1", "out")), DONE, programs=(prints("out", STDOUT, 65),)),
         completes(1, 2),
         "003 Ownership and transport",
     ),
     Row(
         "cut-preview",
         "a long output of wide characters ends in a failure that the model still sees",
-        alone("cut-preview", calls(shell("call-1", "wide")), DONE, programs=(WIDE,)),
+        alone("cut-preview", calls(quick("call-1", "wide")), DONE, programs=(WIDE,)),
         completes(1, 2),
         "003 Ownership and transport",
         ("RC-32", "RC-34"),
@@ -248,7 +253,7 @@ ROWS = (
     Row(
         "same-id-twice",
         "two calls with one id end the turn plainly, before anything is acquired",
-        alone("same-id-twice", calls(shell("call-1", "make"), shell("call-1", "make test")), DONE),
+        alone("same-id-twice", calls(quick("call-1", "make"), quick("call-1", "make test")), DONE),
         Promise(("error",), 0, 0, 1, 0),
         "000 §6",
     ),
@@ -258,8 +263,8 @@ ROWS = (
         Scenario(
             "two-workspaces",
             (
-                SessionPlan("a", "w", (Turn((calls(shell("call-1", "make")), DONE)),)),
-                SessionPlan("b", "v", (Turn((calls(shell("call-2", "make")), DONE)),)),
+                SessionPlan("a", "w", (Turn((calls(quick("call-1", "make")), DONE)),)),
+                SessionPlan("b", "v", (Turn((calls(quick("call-2", "make")), DONE)),)),
             ),
         ),
         Promise(("completed", "completed"), 2, 2, 4, 2),
@@ -272,8 +277,8 @@ ROWS = (
         Scenario(
             "busy-workspace",
             (
-                SessionPlan("a", "w", (Turn((calls(shell("call-1", "long")), DONE)),)),
-                SessionPlan("b", "w", (Turn((calls(shell("call-2", "make")), DONE)),), after=RUNNING),
+                SessionPlan("a", "w", (Turn((calls(quick("call-1", "long")), DONE)),)),
+                SessionPlan("b", "w", (Turn((calls(quick("call-2", "make")), DONE)),), after=RUNNING),
             ),
             (LONG,),
         ),

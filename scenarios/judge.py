@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import cast
 
 import msgspec
 
@@ -11,7 +12,7 @@ from scenarios.loss_table import expected
 from scenarios.row import Promise, Row
 from sim.checks import Finding, judge
 from sim.facts import JOURNAL, LEASES, LEDGER
-from sim.history import Answered, Asked, Committed, Crashed, Event, Healed, History, Learned, Struck
+from sim.history import Answered, Asked, Committed, Crashed, Event, Healed, History, Learned, Struck, digest_of, encoded
 from sim.outcome import AFTER_REFUSAL, BLOCKED, ERROR, NOT_ACCEPTED, UNCORRECTED, Outcome, outcome
 from sim.points import Plan, Strike
 from sim.protocol import AcceptCapture, Execute, Halt
@@ -26,17 +27,20 @@ AS_TOLD = {AFTER_REFUSAL: "completed", UNCORRECTED: ERROR}
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a run came to: passed, finding or missed; what was found; and how the world was left, in words."""
+    """What a run came to: passed, finding or missed; what was found; how the world was left, in words; and the digest
+    of its history."""
 
     status: str
     findings: tuple[Finding, ...]
     outcome: str
+    history: str
 
 
 def verdict(row: Row, plan: Plan, history: History) -> Verdict:
     """Judge a run of ``row`` under ``plan``: an empty plan stands for the row's own faults."""
     found = outcome(history.events)
-    findings = [*judge(history.events), *_second(found)]
+    trace = encoded(history.events)
+    findings = [*judge(history.events, trace=trace), *_second(found)]
     at = history.events[-1].at
     if row.sweepable and plan.strikes:
         findings += [
@@ -45,7 +49,7 @@ def verdict(row: Row, plan: Plan, history: History) -> Verdict:
     else:
         findings += [Finding("promise", at, text) for text in broken(row.promise, found)]
     status = MISSED if history.missed else FINDING if findings else PASSED
-    return Verdict(status, tuple(findings), in_words(found))
+    return Verdict(status, tuple(findings), in_words(found), digest_of(trace))
 
 
 def in_words(found: Outcome) -> str:
@@ -166,9 +170,9 @@ def _workspace(row: Row, session: str) -> str:
 def _died(session: str, events: Sequence[Event]) -> bool:
     """Whether the Session's owner died before the run was healed."""
     for event in events:
-        if isinstance(event, Healed):
-            return False
-        if isinstance(event, Crashed) and event.process == f"owner:{session}":
+        if event.__class__ is Healed:
+            break
+        if event.__class__ is Crashed and event == Crashed(event.at, f"owner:{session}"):
             return True
     return False
 
@@ -217,10 +221,10 @@ def _lease_at_strike(events: Sequence[Event]) -> str:
     """Whether any Workspace was held when the first fault struck."""
     held: set[str] = set()
     for event in events:
-        if isinstance(event, Struck):
+        if event.__class__ is Struck:
             break
-        if isinstance(event, Committed):
-            for write in event.writes:
+        if event.__class__ is Committed:
+            for write in cast("Committed", event).writes:
                 if write.table == LEASES.name:
                     held = held | {write.key} if write.row is not None else held - {write.key}
     return HELD if held else FREE

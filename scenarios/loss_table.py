@@ -444,8 +444,8 @@ STEPS = (
         "client:call:CancelTurn",
         "003 Lifecycle",
         {
-            "holds": "unanswered unanswered! harmless",
-            "uncancelled": "lost lost! delivered-late refused refused!",
+            "holds": "unanswered unanswered! duplicated",
+            "uncancelled": "lost lost! delivered-late delayed refused refused!",
         },
     ),
     # --- release and settlement

@@ -181,7 +181,12 @@ def encoded(events: list[Event]) -> bytes:
 
 def digest(events: list[Event]) -> str:
     """The identity of a history: 32 hex digits of BLAKE2b over :func:`encoded`."""
-    return hashlib.blake2b(encoded(events), digest_size=16).hexdigest()
+    return digest_of(encoded(events))
+
+
+def digest_of(trace: bytes) -> str:
+    """The identity of a history that is encoded already."""
+    return hashlib.blake2b(trace, digest_size=16).hexdigest()
 
 
 class Scripts:

@@ -114,12 +114,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
 def outcome(events: Sequence[Event]) -> Outcome:
     """How the run with this history ended."""
-    healed, exhausted = len(events), ""
-    for place, event in enumerate(events):
-        if event.__class__ is Healed:
-            healed = place
-        elif isinstance(event, Exhausted):
-            exhausted = event.limit
+    healed = next((place for place, event in enumerate(events) if event.__class__ is Healed), len(events))
+    exhausted = events[-1].limit if events and isinstance(events[-1], Exhausted) else ""
     before, after = _Told(events[:healed]), _Told(events[healed:])
     loads = _loads(after)
     found = {load.session: load.first for load in loads}
@@ -148,13 +144,13 @@ class _Told:
     """A stretch of a history: what was asked and what came of it, the rows as they were left, the processes born."""
 
     def __init__(self, events: Sequence[Event]) -> None:
-        self.asked: list[Asked] = []
+        self.asked: dict[type, list[Asked]] = {}
         self.answers: dict[int, Any] = {}
         self.learned: dict[int, Learned] = {}
         self.spawned: list[str] = []
         self.rows: dict[str, dict[str, Any]] = {}
         look: dict[type, Callable[[Any], None]] = {
-            Asked: self.asked.append,
+            Asked: self._asked,
             Answered: self._answered,
             Learned: self._learned,
             Committed: self._committed,
@@ -163,6 +159,9 @@ class _Told:
         for event in events:
             if (see := look.get(event.__class__)) is not None:
                 see(event)
+
+    def _asked(self, event: Asked) -> None:
+        self.asked.setdefault(event.request.__class__, []).append(event)
 
     def _answered(self, event: Answered) -> None:
         self.answers[event.exchange] = event.answer
@@ -187,16 +186,19 @@ class _Told:
 
     def last(self, request: type, prompt: str) -> Any:
         """What was told last to those who asked this about a prompt; a doubt only when nothing better was."""
-        told = [self.of(asked.exchange) for asked in self.asked if _asks(asked, request, prompt)]
+        told = [self.of(asked.exchange) for asked in self.about(request, prompt)]
         plain = [answer for answer in told if answer is not None and not isinstance(answer, str)]
         return plain[-1] if plain else told[-1] if told else None
+
+    def about(self, request: type, prompt: str) -> list[Asked]:
+        """Every question of a kind about a prompt, in order."""
+        return [asked for asked in self.asked.get(request, ()) if asked.request.prompt == prompt]
 
     def prompts(self) -> list[Asked]:
         """The first sending of each prompt."""
         first: dict[str, Asked] = {}
-        for asked in self.asked:
-            if isinstance(asked.request, Prompt):
-                first.setdefault(asked.request.prompt, asked)
+        for asked in self.asked.get(Prompt, ()):
+            first.setdefault(asked.request.prompt, asked)
         return list(first.values())
 
     def records(self, record: type) -> dict[str, list[Any]]:
@@ -216,17 +218,13 @@ class _Told:
         return dict(self.rows.get(table.name, {}))
 
 
-def _asks(asked: Asked, request: type, prompt: str) -> bool:
-    return isinstance(asked.request, request) and getattr(asked.request, "prompt", "") == prompt
-
-
 # --- turns ----------------------------------------------------------------------------------------------------------
 
 
 def _turn(told: _Told, asked: Asked, found: dict[str, str], exhausted: str) -> TurnOutcome:
     session, prompt = asked.to.partition(":")[2], asked.request.prompt
     ending, reason = _ending(told, prompt, found.get(session, ""), exhausted)
-    inferences = sum(_asks(event, Infer, prompt) for event in told.asked)
+    inferences = len(told.about(Infer, prompt))
     return TurnOutcome(session, prompt, _corrected(told, prompt, ending), reason, inferences)
 
 
@@ -263,7 +261,7 @@ def _corrected(told: _Told, prompt: str, ending: str) -> str:
 
 def _executions(told: _Told) -> tuple[ExecutionOutcome, ...]:
     spawns = Counter(told.spawned)
-    asks = Counter(_ask_of(asked) for asked in told.asked if isinstance(asked.request, COUNTED))
+    asks = Counter(_ask_of(asked) for kind in COUNTED for asked in told.asked.get(kind, ()))
     records = told.records(ToolIntent).items()
     intents = {
         intent.execution: (session, intent.model_call) for session, found in records for intent in found
@@ -300,7 +298,7 @@ def _ask_of(asked: Asked) -> tuple[str, str]:
 
 def _leases(told: _Told) -> tuple[tuple[str, str], ...]:
     """Who holds each Workspace that anybody asked for."""
-    asked = {event.request.workspace: "" for event in told.asked if isinstance(event.request, Acquire)}
+    asked = {event.request.workspace: "" for event in told.asked.get(Acquire, ())}
     held = {workspace: lease.session if lease else "" for workspace, lease in told.table(LEASES).items()}
     return tuple(sorted({**asked, **held}.items()))
 
@@ -308,10 +306,10 @@ def _leases(told: _Told) -> tuple[tuple[str, str], ...]:
 def _loads(told: _Told) -> tuple[Loads, ...]:
     """The first two loads of each Session after the run was healed, those of the probes left out."""
     answers: dict[str, list[str]] = {}
-    for asked in told.asked:
-        request = asked.request
-        if isinstance(request, LoadSession) and not request.session.startswith(PROBE):
-            answers.setdefault(request.session, []).append(_load_text(told.of(asked.exchange)))
+    for asked in told.asked.get(LoadSession, ()):
+        session: str = asked.request.session
+        if not session.startswith(PROBE):
+            answers.setdefault(session, []).append(_load_text(told.of(asked.exchange)))
     return tuple(
         Loads(session, first, second, first == second)
         for session, (first, second, *_) in (

@@ -484,8 +484,9 @@ def spread(places: list[Place]) -> Iterator[Place]:
         yield from (found[turn] for found in kinds.values() if turn < len(found))
 
 
-def search(breakage: Breakage) -> tuple[Entry, list[str]]:
+def search(number: int) -> tuple[Entry, list[str]]:
     """The cheapest witness that was met, and what the bench broke down with on the way."""
+    breakage = breakages()[number]
     found: list[tuple[int, Entry]] = []
     trouble: list[str] = []
     for place in islice(candidates(breakage.title), MOST_RUNS):
@@ -574,7 +575,7 @@ def looked_for(missing: list[Breakage]) -> Iterator[tuple[Entry, list[str]]]:
         for share in pool.imap(index, [places[at : at + 50] for at in range(0, len(places), 50)]):
             INDEX.update(share)
     with fork.Pool(2) as pool:
-        yield from pool.imap_unordered(search, missing)
+        yield from pool.imap_unordered(search, map(breakages().index, missing))
 
 
 if __name__ == "__main__":

@@ -89,6 +89,13 @@ def _optional_error(arguments: dict[str, object], limits: Limits) -> str:
     return ""
 
 
+@rule("behaviour §5", without="a command's own timeout is not observed, or observed for ever")
+def timeout_of(call: ToolCall, limits: Limits) -> int:
+    """How long the command may run: what the call asks for, else the default, in virtual milliseconds."""
+    asked = (fields_of(call) or {}).get("timeout")
+    return int(asked) if isinstance(asked, int | float) else limits.shell_timeout
+
+
 @rule("003 Lifecycle", without="a valid sibling of a refused call runs beside it")
 def refuses_batch(verdicts: tuple[Verdict, ...]) -> bool:
     """If any call is invalid, the entire batch is refused."""

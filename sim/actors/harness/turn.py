@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 
 from msgspec.structs import replace
 
@@ -43,7 +42,7 @@ from sim.protocol import (
     Warmed,
 )
 from sim.rule import Decide
-from sim.text import tool_digest
+from sim.text import stringify, tool_digest
 
 BROKER = "broker"
 
@@ -263,14 +262,14 @@ class ToolTurn:
         self.bindings[prepared.execution] = Binding(prepared.execution, call.id, worker_call, digest, "dispatch")
         args_ref = f"{worker_call}.args"
         await Call(self.journal, StageResource(f"{worker_call}.definition", SHELL.encode()))
-        await Call(self.journal, StageResource(args_ref, json.dumps(arguments).encode()))
+        await Call(self.journal, StageResource(args_ref, stringify(arguments).encode()))
         await self.append(
             ToolIntent(self.prompt, prepared.execution, call.id, worker_call, digest, args_ref, execution.V3),
             resources=(f"{worker_call}.input", f"{worker_call}.definition", args_ref),
         )
         await Call(self.publisher, RegisterCapture(reference, call.id, self.prompt, args_ref))
-        timeout = arguments.get("timeout", self.limits.shell_timeout)
-        return Reserved(call, reference, payload_of(arguments), int(str(timeout)))
+        timeout = self.ask(admission.timeout_of, call, self.limits)
+        return Reserved(call, reference, payload_of(arguments), timeout)
 
     async def checkpoint(self, phase: str) -> None:
         """Where the turn stands becomes durable, bound to this turn, prompt and activation."""
@@ -348,7 +347,7 @@ class ToolTurn:
     def told(self, call: Reserved, envelope: Envelope) -> Response:
         """What the model is told; an admitted result that fits no record is never shortened (003 Identity)."""
         response = self.ask(settlement.tells, call.call.id, call.call.name, envelope)
-        if not self.ask(settlement.result_fits, json.dumps(response.text), self.limits):
+        if not self.ask(settlement.result_fits, stringify(response.text), self.limits):
             raise RecoveryRequired("the admitted result does not fit its history record")
         return response
 
@@ -424,7 +423,7 @@ def inputs(call: ToolCall) -> dict[str, object]:
 
 def payload_of(arguments: dict[str, object]) -> bytes:
     """The exact bytes that start an execution; their digest protects them (003 Identity)."""
-    return json.dumps({"toolName": SHELL, "input": arguments}).encode()
+    return stringify({"toolName": SHELL, "input": arguments}).encode()
 
 
 def execution_of(call: Reserved | Refused) -> str:
