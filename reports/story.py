@@ -15,7 +15,7 @@ from reports.order import marked
 from reports.timeline import ASKED, FACT, Line, Teller, folded
 from sim.deeds import Emit, ExitProcess, Spawn, TouchFile
 from sim.history import Acted, Answered, Asked, Booted, Committed, Event, Healed, Learned, Write
-from sim.protocol import AwaitTurn, Entry, ModelOutput, ToolReceipt, ToolResult, TurnSettled
+from sim.protocol import AwaitTurn, Entry, ModelOutput, ToolReceipt, ToolResult
 from sim.text import show
 
 OWN = ("journal", "publisher")
@@ -25,7 +25,6 @@ shows by itself."""
 BOOKKEEPING = ("heads", "commands")
 """Tables that every transaction of the journal writes."""
 
-RENEWAL = "ExtendWriter"
 LONG_MS = 1_000
 """From this many virtual milliseconds on it is told how long an answer took."""
 LEAST = 3
@@ -40,8 +39,11 @@ class Beat(Line, frozen=True):
     step: str = ""
 
 
-def story(events: list[Event], beside: list[Event] | None = None) -> Iterator[str]:
-    """The lines of a run. Of what it shares with the run ``beside`` it, at either end, only the nearest line is told."""
+def story(events: list[Event], beside: list[Event] | None = None, there: str = "") -> Iterator[str]:
+    """The lines of a run. Of what it shares with the run ``beside`` it, at either end, only the nearest line is told.
+
+    ``there`` is the name of that other story.
+    """
     beats = _beats(events)
     known = [] if beside is None else _beats(beside)
     start = _shared([(beat.at, beat.says) for beat in beats], [(beat.at, beat.says) for beat in known])
@@ -50,12 +52,12 @@ def story(events: list[Event], beside: list[Event] | None = None) -> Iterator[st
     start, end = (start if start >= LEAST else 0), (end if end >= LEAST else 0)
     yield _laid_out("step", "ms", "", "who", "what")
     if start:
-        yield _laid_out("", "", "", "", "(as there, until)")
+        yield _laid_out("", "", "", "", f"(as in {there}, until)")
     for beat, times in folded(beats[max(start - 1, 0) : len(beats) - end + bool(end)]):
         again = f" ({times} times)" if times > 1 else ""
         yield _laid_out(beat.step, f"{beat.at:,}", beat.mark, beat.who, f"{beat.what}{beat.reply}{again}")
     if end:
-        yield _laid_out("", "", "", "", "(and on as there)")
+        yield _laid_out("", "", "", "", f"(and on as in {there})")
 
 
 def _laid_out(step: str, at: str, mark: str, who: str, what: str) -> str:
@@ -101,7 +103,8 @@ class _Storyteller(Teller):
             case Answered() | Learned():
                 return self._end(event)
             case Committed():
-                return self._of(event.script, event.at, FACT, f"commit {event.label}{_durable(event)}")
+                mark = FACT if event.writes else ASKED
+                return self._of(event.script, event.at, mark, f"commit {event.label}{_durable(event)}")
             case Acted():
                 return self._of(event.script, event.at, FACT, f"deed {event.deed.label}{_done(event.deed)}")
             case _:
@@ -133,26 +136,26 @@ def _said(output: ModelOutput) -> str:
 
 
 def _durable(event: Committed) -> str:
-    rows = [_row(write) for write in event.writes if write.table not in BOOKKEEPING]
-    return f": {', '.join(dict.fromkeys(rows))}" if rows else ""
+    """The tables that a commit wrote, each with what its rows say of the state of things."""
+    tables: dict[str, list[str]] = {}
+    for write in event.writes:
+        if write.table not in BOOKKEEPING:
+            table = write.table if write.row is not None else f"-{write.table}"
+            tables.setdefault(table, []).extend(_states(write))
+    told = [" ".join((table, *words)) for table, words in tables.items()]
+    return f": {', '.join(told)}" if told else ""
 
 
-def _row(write: Write) -> str:
-    """A durable row by its table and what it says of the state of things."""
+def _states(write: Write) -> list[str]:
     row: Any = write.row
-    if row is None:
-        return f"-{write.table}"
     match row.record if isinstance(row, Entry) else row:
         case ToolReceipt() as receipt:
-            return f"{write.table} {receipt.delivery}"
+            return [receipt.delivery]
         case ToolResult() as result:
-            told = (f"{each.call} error" if each.error else each.call for each in result.responses)
-            return f"{write.table} {' and '.join(told)}"
-        case TurnSettled() as settled:
-            return f"{write.table} {settled.state}"
+            return [f"{each.call} error" if each.error else each.call for each in result.responses]
         case other:
-            state = getattr(other, "state", "")
-            return f"{write.table} {state}".rstrip()
+            state: str = getattr(other, "state", "")
+            return [state] if state else []
 
 
 def _done(deed: object) -> str:

@@ -32,8 +32,9 @@ def alone(name: str, *answers: ModelOutput, programs: tuple[Program, ...] = (), 
 
 
 def quick(call: str, command: str) -> ToolCall:
-    """A Shell call with a timeout of its own, one second, so that a lost start is looked for 61 s and not 180."""
-    return shell(call, command, timeout=1_000)
+    """A Shell call with a timeout of its own, 40 s, so that a lost start is looked for 100 s and not 180: still longer
+    than any pause."""
+    return shell(call, command, timeout=40_000)
 
 
 def prints(name: str, stream: str, count: int, *more: Print | Pass, code: int = 0) -> Program:

@@ -1045,5 +1045,5 @@ def flipped(content: bytes) -> bytes:
 
 def reworded(payload: bytes) -> bytes:
     """The same payload with a question mark where its command began: well-formed, and another command."""
-    before, field, command = payload.partition(b'"command": "')
+    before, field, command = payload.partition(b'"command":"')
     return before + field + b"?" + command[1:] if field else flipped(payload)

@@ -428,7 +428,7 @@ STRUCK = ("one-call", "two-turns", "cancel-first-of-two", "refused-text")
 """The rows on which single faults are tried."""
 ENOUGH = 3
 """Of so many noticed runs the one with the shortest history is kept."""
-MOST_RUNS = 250
+MOST_RUNS = 150
 """How many runs of one breakage are tried."""
 INDEX: dict[Place, dict[str, int]] = {}
 """How often each breakage would answer otherwise in a run of the design as it is; filled before workers are forked."""
