@@ -6,13 +6,16 @@ and sizes of the moment, and without what the reader knows already from the stor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from itertools import groupby
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
+from faults.sweeps import POLLS
 from reports.order import marked
-from reports.timeline import ASKED, FACT, Line, Teller, folded
+from reports.timeline import ASKED, FACT, Line, Teller
 from sim.deeds import Emit, ExitProcess, Spawn, TouchFile
 from sim.history import Acted, Answered, Asked, Booted, Committed, Event, Healed, Learned, Write
 from sim.protocol import AwaitTurn, Entry, ModelOutput, ToolReceipt, ToolResult
@@ -27,8 +30,8 @@ BOOKKEEPING = ("heads", "commands")
 
 LONG_MS = 1_000
 """From this many virtual milliseconds on it is told how long an answer took."""
-LEAST = 3
-"""As many lines in common with the story beside it are worth a word."""
+LEAST = 5
+"""From so many lines on, a stretch in common with another story is told by its ends."""
 
 _STEP, _WHO = 21, 13
 
@@ -40,45 +43,56 @@ class Beat(Line, frozen=True):
 
 
 def story(events: list[Event], beside: list[Event] | None = None, there: str = "") -> Iterator[str]:
-    """The lines of a run. Of what it shares with the run ``beside`` it, at either end, only the nearest line is told.
+    """The lines of a run. Of each stretch that it shares with the run ``beside`` it, only the ends are told.
 
     ``there`` is the name of that other story.
     """
     beats = _beats(events)
-    known = [] if beside is None else _beats(beside)
-    start = _shared([(beat.at, beat.says) for beat in beats], [(beat.at, beat.says) for beat in known])
-    rest = min(len(beats), len(known)) - start
-    end = min(rest, _shared([beat.says for beat in beats[::-1]], [beat.says for beat in known[::-1]]))
-    start, end = (start if start >= LEAST else 0), (end if end >= LEAST else 0)
+    inner = _inner(beats, [] if beside is None else _beats(beside))
     yield _laid_out("step", "ms", "", "who", "what")
-    if start:
-        yield _laid_out("", "", "", "", f"(as in {there}, until)")
-    for beat, times in folded(beats[max(start - 1, 0) : len(beats) - end + bool(end)]):
-        again = f" ({times} times)" if times > 1 else ""
-        yield _laid_out(beat.step, f"{beat.at:,}", beat.mark, beat.who, f"{beat.what}{beat.reply}{again}")
-    if end:
-        yield _laid_out("", "", "", "", f"(and on as in {there})")
+    for place, beat in enumerate(beats):
+        if place not in inner:
+            yield _laid_out(beat.step, f"{beat.at:,}", beat.mark, beat.who, f"{beat.what}{beat.reply}")
+        elif place - 1 not in inner:
+            yield _laid_out("", "...", "", "", f"as in {there}")
 
 
 def _laid_out(step: str, at: str, mark: str, who: str, what: str) -> str:
     return f"{step:<{_STEP}} {at:>7} {mark:2} {show(who):<{_WHO}} {show(what)}".rstrip()
 
 
-def _shared(these: Sequence[object], those: Sequence[object]) -> int:
-    """How many of the first are equal."""
-    pairs = enumerate(zip(these, those, strict=False))
-    return next((place for place, (this, that) in pairs if this != that), min(len(these), len(those)))
+def _inner(beats: list[Beat], known: list[Beat]) -> set[int]:
+    """The places in ``beats`` that lie inside of a stretch that is ``known``."""
+    matcher = SequenceMatcher(None, [beat.says for beat in beats], [beat.says for beat in known], autojunk=False)
+    stretches = (range(at, at + size) for at, _, size in matcher.get_matching_blocks() if size >= LEAST)
+    return {place for stretch in stretches for place in stretch[1:-1]}
 
 
 def _beats(events: list[Event]) -> list[Beat]:
     """What a run has to tell. After the world was healed, that is what the client sees."""
     teller, steps = _Storyteller(events), marked(events)
     healed = next((event.at for event in events if isinstance(event, Healed)), None)
-    return [
+    beats = (
         Beat(line.at, line.mark, line.who, line.depth, line.what, line.reply, steps.get(place, ""))
         for place, event in enumerate(events)
         if (line := teller.line(event)) is not None and (healed is None or line.at <= healed or not line.depth)
-    ]
+    )
+    return [beat for _, stretch in groupby(beats, _kind) for beat in _counted(stretch)]
+
+
+def _kind(beat: Beat) -> object:
+    """Looks with nothing else in between belong together, as do equal lines."""
+    return "look" if beat.mark == ASKED and beat.what in POLLS else beat.says
+
+
+def _counted(stretch: Iterator[Beat]) -> Iterator[Beat]:
+    """Each line that says something else, once, with how often it was said."""
+    found: dict[object, list[Beat]] = {}
+    for beat in stretch:
+        found.setdefault(beat.says, []).append(beat)
+    for same in found.values():
+        again = f" ({len(same):,} times)" if len(same) > 1 else ""
+        yield replace(same[0], reply=f"{same[0].reply}{again}")
 
 
 class _Storyteller(Teller):
@@ -119,7 +133,7 @@ class _Storyteller(Teller):
             return None
         took = self.took.get(event.exchange, 0)
         late = f" after {took:,} ms" if took >= LONG_MS else ""
-        return msgspec.structs.replace(line, reply=f"{line.reply}{late}")
+        return replace(line, reply=f"{line.reply}{late}")
 
     def _end(self, event: Answered | Learned) -> Line | None:
         """The end of a turn, told when the client hears it and not where it began to wait."""

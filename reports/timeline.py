@@ -7,8 +7,8 @@ and answered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -66,9 +66,6 @@ class Line(msgspec.Struct, frozen=True):
         return (self.mark, self.who, self.what, self.reply)
 
 
-L = TypeVar("L", bound=Line)
-
-
 def timeline(events: list[Event], width: int, whole: bool = False) -> Iterator[str]:
     """The lines of a run, none longer than ``width``.
 
@@ -81,7 +78,7 @@ def timeline(events: list[Event], width: int, whole: bool = False) -> Iterator[s
         lines = [line for line in lines if line.at <= healed or not line.depth]
     roomy = struck is not None and width >= ROOMY
     yield _laid_out("ms", "since" if roomy else "", Line(0, "", "who", 0, "what"), 1, width)
-    for line, times in folded(lines):
+    for line, times in _folded(lines):
         since = f"{line.at - struck:+,}" if roomy and struck is not None else ""
         yield _laid_out(f"{line.at:,}", since, line, times, width)
 
@@ -97,7 +94,7 @@ def _laid_out(at: str, since: str, line: Line, times: int, width: int) -> str:
     return (text if len(text) <= width else f"{text[: width - 3]}...").rstrip()
 
 
-def folded(lines: Sequence[L]) -> Iterator[tuple[L, int]]:
+def _folded(lines: list[Line]) -> Iterator[tuple[Line, int]]:
     """Every line with how often it stands for: looks that go on and on with the same answers are told once."""
     at = 0
     while at < len(lines):
@@ -113,7 +110,7 @@ def folded(lines: Sequence[L]) -> Iterator[tuple[L, int]]:
         at += cycle * times
 
 
-def _times(lines: Sequence[Line], at: int, size: int) -> int:
+def _times(lines: list[Line], at: int, size: int) -> int:
     """How often in a row the ``size`` lines from here come; once, when any of them is more than a look."""
     cycle = [line.says for line in lines[at : at + size]]
     if any(mark != ASKED for mark, *_ in cycle):

@@ -50,7 +50,7 @@ def completes(spawns: int, asked: int) -> Promise:
 BAD_TEXT = ToolCall("call-1", "run_shell_command", '{"command": "echo \\ud800"}')
 BAD_SHAPE = shell("call-1", "echo one", is_background=True)
 LONG = Program(
-    "long", (Touch("effects.log", "long"), Print(STDOUT, b"x", 40), Pass(400), Touch("effects.log", "end"))
+    "long", (Touch("effects.log", "long"), Print(STDOUT, b"x", 40), Pass(2_000), Touch("effects.log", "end"))
 )
 HOUR = Program("slow", (Touch("effects.log", "slow"), Pass(75_000), Print(STDOUT, b"late", 1), Exit(0)))
 DETACHED = Program(

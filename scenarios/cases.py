@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from scenarios.base import DETACHED, DONE, HOUR, LONG, RESERVED, RUNNING, alone, completes
 from scenarios.row import Promise, Row
-from sim.design import SCALED, SEED, Design
+from sim.design import SEED, SMALL, Design
 from sim.protocol import STDOUT
 from sim.scenario import Exit, Pass, Print, Program, Scenario, SessionPlan, Touch, Turn, calls, shell
 
@@ -106,7 +106,7 @@ def case(
     *faults: str,
     on: Scenario = ONE,
     also: tuple[int, ...] = (),
-    design: Design = SCALED,
+    design: Design = SMALL,
 ) -> Row:
     """One field case on a scenario, with its faults; it plays the cases ``also`` too."""
     cases = tuple(f"RC-{each}" for each in (number, *also))

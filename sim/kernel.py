@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import msgspec
 from simpy import Environment
-from simpy.events import NORMAL, EventPriority
-from simpy.events import Event as Occurrence
+from simpy.events import NORMAL, Event, EventPriority
 
 from sim import history as past
 from sim.actor import Actor
@@ -44,12 +43,9 @@ from sim.effects import (
 from sim.lives import Host, Life, Process
 from sim.points import ACT, CALL, COMMIT, NO_FAULTS, Plan, Watcher
 from sim.protocol import flipped
-from sim.rule import Rule
+from sim.rule import Decide, Rule
 from sim.storage.memory import MemoryDatabase, MemoryOutside
 from sim.trouble import OF_PROCESSES, Trouble
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 HOP_MS = 1
 """One message between processes, one commit, one deed; calls within a process take no time."""
@@ -72,51 +68,56 @@ _WAITING: Any = object()
 """What performing an effect gives when its answer comes later."""
 
 
-class Tick(Occurrence):
-    """Something that happens after a delay."""
+class _Slot:
+    __slots__ = ("_now",)
 
-    def __init__(
-        self, env: Environment, delay: int, happen: Callable[[Any], None], priority: EventPriority = NORMAL
-    ) -> None:
-        self.env = env
-        self.callbacks = [happen]
-        self._ok = True
-        self._value = None
-        env.schedule(self, priority, delay)
+
+class Clock(_Slot, Environment):
+    """SimPy's environment. Its time is a whole number of milliseconds, and is read without a call."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def now(self) -> int: ...
+
+        def schedule(self, event: Any, priority: EventPriority = NORMAL, delay: float = 0) -> None: ...
+
+    else:
+        now = _Slot._now
+
+
+class Occurrence(msgspec.Struct, eq=False):
+    """Something that is going to happen: what SimPy looks at of an event, and no more."""
+
+    callbacks: list[Callable[[Any], None]] | None
+    _ok: ClassVar[bool] = True
+
+
+class Step(Occurrence):
+    """What a script waits for that no peer answers: the end of a sleep, a commit, a deed, its own beginning."""
+
+    life: Life
+    subject: Any
+    label: str = ""
+    nth: int = 0
+    fate: str = ""
 
 
 class Exchange(Occurrence):
-    """One request and its reply. The same object is scheduled for the way there and for the way back.
+    """One request and its reply. The same object is scheduled for the way there and for the way back."""
 
-    ``server`` is the process that is working on it, between delivery and reply.
-    """
-
-    _ok = True
-    _value = None
-    done = False
-    server: Process | None = None
+    serial: int
+    caller: Life
+    host: Host
+    request: Any
+    label: str
+    nth: int
+    distance: int
+    deadline: int
+    fate: str
+    done: bool = False
     answer: Any = None
     error: Failed | Uncertain | None = None
-    fate = ""
-
-    def __init__(
-        self,
-        env: Environment,
-        serial: int,
-        caller: Life,
-        call: Call[Any],
-        label: str,
-        nth: int,
-        deadline: int,
-    ) -> None:
-        self.env = env
-        self.serial = serial
-        self.caller = caller
-        self.to = call.to
-        self.request = call.request
-        self.label = label
-        self.nth = nth
-        self.deadline = deadline
 
 
 class Kernel:
@@ -145,7 +146,8 @@ class Kernel:
         self.disk = database
         self.outside = outside
         self.events: list[past.Event] = []
-        self._env = Environment(0)
+        self.ask = cast(Decide, self._ask)
+        self._clock = Clock(0)
         self._replaced = dict(design.replaced)
         self._circumstances = circumstances or {}
         self._hosts: dict[str, Host] = {}
@@ -153,25 +155,16 @@ class Kernel:
         self._boots: dict[str, int] = {}
         self._restarts: set[str] = set()
         self._lives: dict[int, Life] = {}
-        self._kept: list[Any] = []  # every coroutine: one that Python collects would run its ``finally``
+        self._unfinished: dict[
+            int, Life
+        ] = {}  # the dead too: a coroutine that Python collects runs its ``finally``
         self._serial = self._exchanges = self._effects = self._running = 0
         self._deadlines: dict[int, deque[Exchange]] = {}
         self._labels: dict[type, str] = {}
         self._driver = ""
-        self._over = Occurrence(self._env)
-        self._do: dict[type, Callable[[Life, Any], Any]] = {
-            Sleep: self._sleep,
-            Start: self._start,
-            Join: self._join,
-            Stop: self._stop,
-            Signal: self._signal,
-            Wait: self._wait,
-            Select: self._select,
-            Serial: self._queue,
-            Boot: self._boot,
-            Kill: self._kill,
-            Heal: self._heal,
-        }
+        self._over = Event(self._clock)
+        # SimPy reads these lists and changes none, so that all exchanges share them.
+        self._there, self._within, self._back = [self._deliver], [self._deliver_within], [self._receive]
 
     # --- building and running ------------------------------------------------------------------------------------
 
@@ -181,12 +174,12 @@ class Kernel:
         if restarts:
             self._restarts.add(process)
 
-    def ask(self, rule: Rule[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """The recording seam: what the design in force says."""
-        answer = self._replaced.get(rule.name)
-        verdict: R = rule.answer(*args, **kwargs) if answer is None else answer(*args, **kwargs)
-        told = verdict if verdict is None or isinstance(verdict, bool | int | str) else type(verdict).__name__
-        self.events.append(past.Decided(self.now, self._running, rule.name, told))
+    def _ask(self, rule: Rule[..., Any], *args: Any) -> Any:
+        name = rule.name
+        verdict = self._replaced.get(name, rule.answer)(*args)
+        kind = verdict.__class__
+        told = verdict if kind in _PLAIN else kind.__name__
+        self.events.append(past.Decided(self._clock.now, self._running, name, told))
         return verdict
 
     def run(self, driver: str, horizon_ms: int = HORIZON_MS) -> past.History:
@@ -195,18 +188,21 @@ class Kernel:
         for process in sorted(self._restarts):
             self._up(process)
         self._up(driver)
-        Tick(self._env, horizon_ms, lambda _: self._exhaust("horizon"))
-        self._env.run(until=self._over)
+        self._after(horizon_ms, lambda _: self._exhaust("horizon"))
+        self._clock.run(until=self._over)
         return past.History(self.events, tuple(str(strike) for strike in self._trouble.missed))
+
+    def _after(self, delay: int, happen: Callable[[Any], None], priority: EventPriority = NORMAL) -> None:
+        self._clock.schedule(Occurrence([happen]), priority, delay)
 
     @property
     def now(self) -> int:
         """Virtual milliseconds since the run began."""
-        return self._env.now  # pyright: ignore[reportReturnType] every delay of ours is a whole number
+        return self._clock.now
 
     def _exhaust(self, limit: str) -> None:
         if not self._over.triggered:
-            self.events.append(past.Exhausted(self.now, limit))
+            self.events.append(past.Exhausted(self._clock.now, limit))
             self._over.succeed()
 
     def _driven(self, answer: Any, error: Exception | None) -> None:
@@ -216,7 +212,7 @@ class Kernel:
     def _up(self, name: str) -> None:
         self._boots[name] = life = self._boots.get(name, 0) + 1
         process = Process(name)
-        self.events.append(past.Booted(self.now, name, life))
+        self.events.append(past.Booted(self._clock.now, name, life))
         hosts = [host for host in self._hosts.values() if host.process_name == name]
         for host in hosts:
             host.born(process, life)
@@ -233,22 +229,27 @@ class Kernel:
         self, host: Host, script: Any, parent: Life | None, label: str, nth: int, exchange: Exchange | None
     ) -> Life:
         self._serial = serial = self._serial + 1
-        above = parent.serial if parent is not None else 0
-        answers = exchange.serial if exchange is not None else 0
-        self.events.append(past.Began(self.now, serial, host.address, above, label, nth, answers))
-        return Life(serial, host, script, parent, label, nth, exchange)
+        above = parent.serial if parent else 0
+        answers = exchange.serial if exchange else 0
+        self.events.append(past.Began(self._clock.now, serial, host.address, above, label, nth, answers))
+        self._unfinished[serial] = life = Life(
+            serial, host, host.process, script, parent, label, nth, exchange
+        )
+        return life
 
     def _feed(self, life: Life, value: Any, error: Exception | None = None) -> None:
         """Hand a script its answer, unless it is dead; the dead are never fed."""
         process = life.process
-        if life.stopped or not process.alive:
-            return
-        if process.paused:
-            process.backlog.append((self._feed, (life, value, error)))
-        elif life.doomed and not self._trouble.healed:
-            self._crash(process)
-        else:
+        if process.running and not life.stopped and not life.doomed:
             self._advance(life, value, error)
+        elif life.stopped or not process.alive:
+            return
+        elif process.paused:
+            process.backlog.append((self._feed, (life, value, error)))
+        elif self._trouble.healed:
+            self._advance(life, value, error)
+        else:
+            self._crash(process)
 
     def _advance(self, life: Life, value: Any, error: Exception | None) -> None:
         coroutine = life.coroutine
@@ -272,11 +273,12 @@ class Kernel:
                 return
 
     def _finish(self, life: Life, answer: Any, error: Failed | Uncertain | None) -> None:
-        life.ended, life.answer, life.error = True, answer, error
-        if life.exchange is not None:
+        del self._unfinished[life.serial]
+        if life.exchange:
             self._reply(life.exchange, answer, error)
             return
-        self.events.append(past.Ended(self.now, life.serial, type(error).__name__ if error else ""))
+        life.ended, life.answer, life.error = True, answer, error
+        self.events.append(past.Ended(self._clock.now, life.serial, type(error).__name__ if error else ""))
         for listener in life.listeners:
             listener(answer, error)
 
@@ -284,27 +286,30 @@ class Kernel:
 
     def perform(self, life: Life, effect: Any) -> Any:
         """The one place where a fault can strike."""
-        self._effects += 1
-        if self._effects > BUDGET:
+        self._effects = effects = self._effects + 1
+        if effects > BUDGET:
             self._exhaust("budget")
             return _WAITING
         kind = effect.__class__
         if kind is Call:
-            subject, door, do = effect.request, CALL, self._call
+            subject = effect.request
         elif kind is Commit:
-            subject, door, do = effect.transaction, COMMIT, self._commit
+            subject = effect.transaction
         elif kind is Act:
-            subject, door, do = effect.deed, ACT, self._act
+            subject = effect.deed
         else:
-            return self._do[kind](life, effect)
+            return Kernel._do[kind](self, life, effect)
         label = self._labels.get(subject.__class__) or self._label(subject)
         counts = life.counts
         counts[label] = nth = counts.get(label, 0) + 1
         if label in self._trouble.watched:
-            fates = self._trouble.fates(life, effect, subject, (door, label, nth))
+            point = (_DOORS[kind], label, nth)
+            fates = self._trouble.fates(life, effect, subject, point)
             if fates:
-                return self._strike(life, effect, do, (door, label, nth), fates)
-        return do(life, effect, label, nth, "")
+                return self._strike(life, effect, Kernel._do[kind], point, fates)
+        if kind is Call:
+            return self._call(life, effect, label, nth, "")
+        return Kernel._do[kind](self, life, effect, label, nth, "")
 
     def _label(self, subject: Any) -> str:
         label: str = subject.label
@@ -323,7 +328,7 @@ class Kernel:
         """What the fates do to the doer before and after; only one of them changes the effect itself."""
         door, label, nth = point
         for fate in fates:
-            self.events.append(past.Struck(self.now, life.serial, door, label, nth, fate))
+            self.events.append(past.Struck(self._clock.now, life.serial, door, label, nth, fate))
             if fate in self._circumstances:
                 self._bring_about(life, self._circumstances[fate], nth)
         if "crash-before" in fates:
@@ -331,7 +336,7 @@ class Kernel:
             return _WAITING
         life.doomed = "crash-after" in fates
         own = [fate for fate in fates if fate not in self._circumstances and fate not in OF_PROCESSES]
-        answer = do(life, effect, label, nth, own[0] if own else "")
+        answer = do(self, life, effect, label, nth, own[0] if own else "")
         if "crash-waiting" in fates:
             self._crash(life.process)
         if "paused" in fates:
@@ -340,71 +345,74 @@ class Kernel:
 
     def _bring_about(self, life: Life, circumstance: Callable[[str], Transaction[Any]], nth: int) -> None:
         transaction = circumstance(life.host.address.partition(":")[2])
-        answer, writes = self.disk.apply(transaction, self.ask, self.now)
-        self.events.append(past.Committed(self.now, life.serial, nth, transaction.label, writes, answer))
+        answer, writes = self.disk.apply(transaction, self.ask, self._clock.now)
+        self.events.append(
+            past.Committed(self._clock.now, life.serial, nth, transaction.label, writes, answer)
+        )
 
     def _passed(self, milestone: str) -> None:
-        Tick(self._env, 0, lambda _: self._wake(self._hosts[self._driver], milestone))
+        self._after(0, lambda _: self._wake(self._hosts[self._driver], milestone))
 
     # --- calls ---------------------------------------------------------------------------------------------------
 
     def _call(self, life: Life, call: Call[Any], label: str, nth: int, fate: str) -> Any:
-        now = self.now
         self._exchanges = serial = self._exchanges + 1
-        self.events.append(past.Asked(now, life.serial, nth, serial, call.to, call.request))
-        exchange = Exchange(self._env, serial, life, call, label, nth, now + call.timeout_ms)
-        distance = self._distance(life, call.to)
-        if distance:
+        to, request, now = call.to, call.request, self._clock.now
+        self.events.append(past.Asked(now, life.serial, nth, serial, to, request))
+        host = self._hosts[to]
+        if host.process_name == life.process.name:
+            exchange = Exchange(self._within, serial, life, host, request, label, nth, 0, 0, fate)
+        else:
+            deadline = now + call.timeout_ms
+            exchange = Exchange(self._there, serial, life, host, request, label, nth, HOP_MS, deadline, fate)
             self._expect(exchange, call.timeout_ms)
         if fate:
             self._send_struck(exchange, fate)
         else:
-            self._send(exchange, self._deliver if distance else self._deliver_within, distance)
+            self._clock.schedule(exchange, NORMAL, exchange.distance)
         return _WAITING
 
     def _expect(self, exchange: Exchange, timeout_ms: int) -> None:
         """The caller gives up at the deadline; within a process nothing is lost, and nobody gives up."""
-        waiting = self._deadlines.setdefault(timeout_ms, deque())
+        waiting = self._deadlines.get(timeout_ms)
+        if waiting is None:
+            waiting = self._deadlines[timeout_ms] = deque()
+        if not waiting:
+            self._after(timeout_ms, lambda _: self._overdue(waiting), LAST)
+        elif waiting[0].done:
+            waiting.popleft()
         waiting.append(exchange)
-        if len(waiting) == 1:
-            Tick(self._env, timeout_ms, lambda _: self._overdue(waiting), LAST)
 
-    def _send(self, exchange: Exchange, arrive: Callable[[Any], None], delay: int) -> None:
-        exchange.callbacks = [arrive]
-        self._env.schedule(exchange, delay=delay)
-
-    def _distance(self, life: Life, to: str) -> int:
-        return 0 if self._hosts[to].process_name == life.process.name else HOP_MS
+    def _return(self, exchange: Exchange, delay: int) -> None:
+        exchange.callbacks = self._back
+        self._clock.schedule(exchange, NORMAL, delay)
 
     def _send_struck(self, exchange: Exchange, fate: str) -> None:
-        exchange.fate = fate
         if fate == "request-lost":
             return
         if fate in ("refused", "error-before"):
             exchange.error = Failed(exchange.request.refusal) if fate == "refused" else Uncertain("server")
-            self._send(exchange, self._receive, 2 * HOP_MS)
+            self._return(exchange, 2 * HOP_MS)
             return
         if fate == "request-altered":
             exchange.request = exchange.request.altered() or exchange.request
         if fate == "capability-expired":
             exchange.request = msgspec.structs.replace(exchange.request, bearer=EXPIRED)
         if fate == "duplicated":
-            Tick(self._env, 2 * HOP_MS, lambda _: self._deliver_copy(exchange))
-        late = exchange.deadline - self.now + LATE_MS
-        self._send(exchange, self._deliver, {"delivered-late": late, "delayed": DELAY_MS}.get(fate, HOP_MS))
+            self._after(2 * HOP_MS, lambda _: self._deliver_copy(exchange))
+        late = exchange.deadline - self._clock.now + LATE_MS
+        delay = {"delivered-late": late, "delayed": DELAY_MS}.get(fate, HOP_MS)
+        self._clock.schedule(exchange, NORMAL, delay)
 
     def _deliver(self, exchange: Any) -> None:
-        host = self._hosts[exchange.to]
-        process = host.process
-        if process.paused:
-            exchange.server = process
-            process.backlog.append((self._deliver, (exchange,)))
-        elif not process.alive:
+        host = exchange.host
+        if host.process.running:
+            self._handle(host, exchange, exchange.label, exchange)
+        elif host.process.paused:
+            host.process.backlog.append((self._deliver, (exchange,)))
+        else:
             exchange.error = Uncertain("transport")
             self._receive(exchange)
-        else:
-            exchange.server = process
-            self._handle(host, exchange, exchange.label, exchange)
 
     def _deliver_within(self, exchange: Any) -> None:
         """A call within a process is memory of that process, and dies with it."""
@@ -413,48 +421,52 @@ class Kernel:
 
     def _deliver_copy(self, exchange: Exchange) -> None:
         """The second copy of a duplicated request; nobody waits for its reply."""
-        host = self._hosts[exchange.to]
-        process = host.process
-        if process.paused:
-            process.backlog.append((self._deliver_copy, (exchange,)))
-        elif process.alive:
+        host = exchange.host
+        if host.process.running:
             self._handle(host, exchange, f"{exchange.label}~copy", None)
+        elif host.process.paused:
+            host.process.backlog.append((self._deliver_copy, (exchange,)))
 
     def _handle(self, host: Host, exchange: Exchange, label: str, answers: Exchange | None) -> None:
         request = exchange.request
-        script = host.actor.handlers[request.__class__](host.actor, request)
-        self._kept.append(script)
+        script = host.handlers[type(request)](host.actor, request)
         self._advance(self._born(host, script, exchange.caller, label, exchange.nth, answers), None, None)
 
     def _reply(self, exchange: Exchange, answer: Any, error: Failed | Uncertain | None) -> None:
-        exchange.server = None
-        exchange.answer, exchange.error = answer, error
-        told = answer
-        if isinstance(error, Failed):
-            told = past.Failure(error.code, error.status)
-        elif error is not None:
-            told = past.Failure("doubt", 500)
-        if told is not answer and told.status >= 500:
-            exchange.error = Uncertain("server")
-        self.events.append(past.Answered(self.now, exchange.serial, told))
+        exchange.answer = told = answer
+        if error is not None:
+            exchange.error = error
+            told = (
+                past.Failure(error.code, error.status)
+                if isinstance(error, Failed)
+                else past.Failure("doubt", 500)
+            )
+            if told.status >= 500:
+                exchange.error = Uncertain("server")
+        self.events.append(past.Answered(self._clock.now, exchange.serial, told))
         if exchange.fate and not self._answer_struck(exchange):
             return
-        if error is None:
-            self._trouble.remember(exchange.to, exchange.request, answer)
-        self._send(exchange, self._receive, self._distance(exchange.caller, exchange.to))
+        if self._trouble.remembers and error is None:
+            self._trouble.remember(exchange.host.address, exchange.request, answer)
+        exchange.callbacks = self._back
+        self._clock.schedule(exchange, NORMAL, exchange.distance)
 
     def _answer_struck(self, exchange: Exchange) -> bool:
         """What a fate does to the reply; False when none arrives in time."""
         fate = exchange.fate
         if fate in ("reply-truncated", "error-after"):
             exchange.error = Uncertain("transport" if fate == "reply-truncated" else "server")
-        crossed = self._trouble.crossed(exchange.to, exchange.request) if fate == "reply-crossed" else None
+        crossed = (
+            self._trouble.crossed(exchange.host.address, exchange.request)
+            if fate == "reply-crossed"
+            else None
+        )
         if crossed is not None:
             self._running = exchange.caller.serial
             mine = self.ask(transport.reply_is_mine, exchange.request.operation, crossed[0])
             exchange.answer, exchange.error = crossed[1], None if mine else Uncertain("transport")
         if fate == "reply-late":
-            self._send(exchange, self._receive, max(exchange.deadline - self.now, 0) + LATE_MS)
+            self._return(exchange, max(exchange.deadline - self._clock.now, 0) + LATE_MS)
         return fate not in ("reply-lost", "reply-late", "delivered-late")
 
     def _receive(self, exchange: Any) -> None:
@@ -474,7 +486,7 @@ class Kernel:
             caller.process.backlog.append((self._learn, (exchange, error)))
             return
         failure, doubt = (error.code, "") if isinstance(error, Failed) else ("", error.cause)
-        self.events.append(past.Learned(self.now, caller.serial, exchange.serial, failure, doubt))
+        self.events.append(past.Learned(self._clock.now, caller.serial, exchange.serial, failure, doubt))
         self._feed(caller, None, error)
 
     def _overdue(self, waiting: deque[Exchange]) -> None:
@@ -483,39 +495,40 @@ class Kernel:
         A reply that arrives in the very millisecond of the deadline still counts.
         """
         due: list[Exchange] = []
-        while waiting and (waiting[0].done or waiting[0].deadline <= self.now):
+        while waiting and (waiting[0].done or waiting[0].deadline <= self._clock.now):
             exchange = waiting.popleft()
             if not exchange.done:
                 exchange.done = True
                 due.append(exchange)
         if waiting:
-            Tick(self._env, waiting[0].deadline - self.now, lambda _: self._overdue(waiting), LAST)
+            self._after(waiting[0].deadline - self._clock.now, lambda _: self._overdue(waiting), LAST)
         for exchange in due:
             self._learn(exchange, Uncertain("timeout"))
 
     # --- commits and deeds ---------------------------------------------------------------------------------------
 
     def _commit(self, life: Life, commit: Commit[Any], label: str, nth: int, fate: str) -> Any:
-        Tick(self._env, HOP_MS, lambda _: self._applied(life, commit.transaction, label, nth, fate))
+        step = Step([self._applied], life, commit.transaction, label, nth, fate)
+        self._clock.schedule(step, NORMAL, HOP_MS)
         return _WAITING
 
-    def _applied(self, life: Life, transaction: Transaction[Any], label: str, nth: int, fate: str) -> None:
-        now, serial = self.now, life.serial
-        self._running = serial
+    def _applied(self, step: Step) -> None:
+        life, fate, now = step.life, step.fate, self._clock.now
+        self._running = life.serial
         if fate in ("commit-failed", "unknown-not-applied"):
-            self.events.append(past.Declined(now, serial, nth, label, fate))
+            self.events.append(past.Declined(now, life.serial, step.nth, step.label, fate))
             failed = Failed("database_failed", 503) if fate == "commit-failed" else Uncertain("server")
             self._feed(life, None, failed)
             return
         try:
-            answer, writes = self.disk.apply(transaction, self.ask, now)
+            answer, writes = self.disk.apply(step.subject, self.ask, now)
         except Failed as refusal:
-            self.events.append(past.Declined(now, serial, nth, label, refusal.code))
+            self.events.append(past.Declined(now, life.serial, step.nth, step.label, refusal.code))
             self._feed(life, None, refusal)
             return
-        self.events.append(past.Committed(now, serial, nth, label, writes, answer))
+        self.events.append(past.Committed(now, life.serial, step.nth, step.label, writes, answer))
         if fate == "altered-at-rest":
-            self._rot(life, nth, writes)
+            self._rot(life, step.nth, writes)
         self._feed(life, answer, Uncertain("server") if fate == "unknown-applied" else None)
 
     def _rot(self, life: Life, nth: int, writes: tuple[past.Write, ...]) -> None:
@@ -529,37 +542,44 @@ class Kernel:
         )
         for write in rotten:
             self.disk.write(write)
-        self.events.append(past.Committed(self.now, life.serial, nth, "rot", rotten, None))
+        self.events.append(past.Committed(self._clock.now, life.serial, nth, "rot", rotten, None))
 
     def _act(self, life: Life, act: Act[Any], label: str, nth: int, fate: str) -> Any:
-        Tick(self._env, HOP_MS, lambda _: self._done(life, act, nth, fate))
+        self._clock.schedule(Step([self._done], life, act.deed, label, nth, fate), NORMAL, HOP_MS)
         return _WAITING
 
-    def _done(self, life: Life, act: Act[Any], nth: int, fate: str) -> None:
+    def _done(self, step: Step) -> None:
+        life, deed, fate = step.life, step.subject, step.fate
         if life.stopped:
             return
         if fate == "act-failed":
             self._feed(life, None, Failed("deed_failed"))
         elif fate == "act-half":
-            act.deed.halfway(self.outside)
+            deed.halfway(self.outside)
             self._crash(life.process)
         else:
-            answer = act.deed.happen(self.outside)
-            self.events.append(past.Acted(self.now, life.serial, nth, act.deed))
+            answer = deed.happen(self.outside)
+            self.events.append(past.Acted(self._clock.now, life.serial, step.nth, deed))
             self._feed(life, answer)
 
     # --- scripts beside scripts ----------------------------------------------------------------------------------
 
     def _sleep(self, life: Life, sleep: Sleep) -> Any:
-        Tick(self._env, sleep.ms, lambda _: self._feed(life, None))
+        self._clock.schedule(Step([self._woken], life, sleep), NORMAL, sleep.ms)
         return _WAITING
 
-    def _child(self, parent: Life, script: Callable[..., Any], arguments: tuple[Any, ...]) -> Life:
-        label = script.__name__
+    def _woken(self, step: Step) -> None:
+        self._feed(step.life, None)
+
+    def _child(self, parent: Life, start: Start[Any] | Serial[Any]) -> Life:
+        label = start.script.__name__
         parent.counts[label] = nth = parent.counts.get(label, 0) + 1
         child = self._born(parent.host, None, parent, label, nth, None)
-        Tick(self._env, 0, lambda _: self._begin(child, script, arguments))
+        self._clock.schedule(Step([self._begun], child, start), NORMAL, 0)
         return child
+
+    def _begun(self, step: Step) -> None:
+        self._begin(step.life, step.subject.script, step.subject.arguments)
 
     def _begin(self, child: Life, script: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         process = child.process
@@ -567,13 +587,13 @@ class Kernel:
             process.backlog.append((self._begin, (child, script, arguments)))
         elif not child.dead:
             child.coroutine = script(*arguments)
-            self._kept.append(child.coroutine)
             self._advance(child, None, None)
 
     def _start(self, life: Life, start: Start[Any]) -> Any:
-        child = self._child(life, start.script, start.arguments)
+        child = self._child(life, start)
         self._lives[child.serial] = child
-        return Script[Any](child.serial)
+        script: Script[Any] = Script(child.serial)
+        return script
 
     def _join(self, life: Life, join: Join[Any]) -> Any:
         child = self._lives[join.script.serial]
@@ -592,7 +612,7 @@ class Kernel:
 
     def _wake(self, host: Host, name: str) -> None:
         for wake in host.waiters.pop(name, ()):
-            Tick(self._env, 0, lambda _, wake=wake: wake())
+            self._after(0, lambda _, wake=wake: wake())
 
     def _wait(self, life: Life, wait: Wait) -> Any:
         life.host.waiters.setdefault(wait.name, []).append(partial(self._feed, life, None))
@@ -610,9 +630,9 @@ class Kernel:
             if isinstance(option, Wait):
                 life.host.waiters.setdefault(option.name, []).append(partial(take, place))
             elif isinstance(option, Sleep):
-                Tick(self._env, option.ms, lambda _, place=place: take(place))
+                self._after(option.ms, lambda _, place=place: take(place))
             elif (child := self._lives[option.script.serial]).ended:
-                Tick(self._env, 0, lambda _, place=place: take(place))
+                self._after(0, lambda _, place=place: take(place))
             else:
                 child.listeners += (partial(_took, take, place),)
         return _WAITING
@@ -626,40 +646,42 @@ class Kernel:
 
     def _next(self, queue: deque[tuple[Life, Serial[Any]]]) -> None:
         life, serial = queue[0]
+        self._child(life, serial).listeners = (partial(self._served, queue),)
 
-        def ended(answer: Any, error: Exception | None) -> None:
-            queue.popleft()
-            if queue:
-                self._next(queue)
-            self._feed(life, answer, error)
-
-        self._child(life, serial.script, serial.arguments).listeners = (ended,)
+    def _served(self, queue: deque[tuple[Life, Serial[Any]]], answer: Any, error: Exception | None) -> None:
+        life, _ = queue.popleft()
+        if queue:
+            self._next(queue)
+        self._feed(life, answer, error)
 
     # --- processes -----------------------------------------------------------------------------------------------
 
     def _crash(self, process: Process) -> None:
         if not process.alive:
             return
+        lost = [
+            life.exchange for life in self._unfinished.values() if life.process is process and life.exchange
+        ]
+        lost += [arguments[0] for act, arguments in process.backlog if act == self._deliver]
         process.die()
-        self.events.append(past.Crashed(self.now, process.name))
-        for waiting in self._deadlines.values():
-            for exchange in waiting:
-                if exchange.server is process and not exchange.done:
-                    exchange.error = Uncertain("transport")
-                    Tick(self._env, HOP_MS, lambda _, lost=exchange: self._receive(lost))
+        self.events.append(past.Crashed(self._clock.now, process.name))
+        for exchange in lost:
+            if exchange.distance and not exchange.done:
+                exchange.error = Uncertain("transport")
+                self._return(exchange, HOP_MS)
         if process.name in self._restarts:
-            Tick(self._env, RESTART_MS, lambda _: self._up_again(process.name))
+            self._after(RESTART_MS, lambda _: self._up_again(process.name))
 
     def _pause(self, process: Process) -> None:
-        if process.alive and not process.paused:
-            process.paused = True
-            self.events.append(past.Paused(self.now, process.name))
-            Tick(self._env, PAUSE_MS, lambda _: self._resume(process))
+        if process.running:
+            process.running, process.paused = False, True
+            self.events.append(past.Paused(self._clock.now, process.name))
+            self._after(PAUSE_MS, lambda _: self._resume(process))
 
     def _resume(self, process: Process) -> None:
         if process.paused:
-            process.paused = False
-            self.events.append(past.Resumed(self.now, process.name))
+            process.running, process.paused = True, False
+            self.events.append(past.Resumed(self._clock.now, process.name))
             backlog, process.backlog = process.backlog, []
             for act, arguments in backlog:
                 act(*arguments)
@@ -678,11 +700,32 @@ class Kernel:
         return None if life.process.alive else _WAITING
 
     def _heal(self, life: Life, heal: Heal) -> Any:
-        self.events.append(past.Healed(self.now))
+        self.events.append(past.Healed(self._clock.now))
         self._trouble.heal()
         for host in self._hosts.values():
             self._resume(host.process)
 
+    _do: ClassVar[dict[type, Callable[..., Any]]] = {
+        Call: _call,
+        Commit: _commit,
+        Act: _act,
+        Sleep: _sleep,
+        Start: _start,
+        Join: _join,
+        Stop: _stop,
+        Signal: _signal,
+        Wait: _wait,
+        Select: _select,
+        Serial: _queue,
+        Boot: _boot,
+        Kill: _kill,
+        Heal: _heal,
+    }
+
 
 def _took(take: Callable[[int], None], place: int, answer: Any, error: Exception | None) -> None:
     take(place)
+
+
+_DOORS = {Call: CALL, Commit: COMMIT, Act: ACT}
+_PLAIN = frozenset({bool, int, str, type(None)})

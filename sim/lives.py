@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from sim.actor import Actor
 from sim.effects import Serial
 
@@ -13,17 +15,17 @@ from sim.effects import Serial
 class Process:
     """One life of one operating-system process. Its successor is another object."""
 
-    __slots__ = ("alive", "backlog", "name", "paused")
+    __slots__ = ("alive", "backlog", "name", "paused", "running")
 
     def __init__(self, name: str, alive: bool = True) -> None:
         self.name = name
-        self.alive = alive
+        self.alive = self.running = alive
         self.paused = False
         self.backlog: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
 
     def die(self) -> None:
         """The end of this life: whatever a pause held back is gone with it."""
-        self.alive = self.paused = False
+        self.alive = self.running = self.paused = False
         self.backlog = []
 
 
@@ -35,6 +37,7 @@ class Host:
         self.process_name = process_name
         self.build = build
         self.actor = Actor()
+        self.handlers = self.actor.handlers
         self.process = Process(process_name, alive=False)
         self.waiters: dict[str, list[Callable[[], None]]] = {}
         self.queues: dict[str, deque[tuple[Life, Serial[Any]]]] = {}
@@ -45,41 +48,31 @@ class Host:
         self.waiters = {}
         self.queues = {}
         self.actor = self.build(life)
+        self.handlers = self.actor.handlers
 
 
-class Life:
+class Life(msgspec.Struct, eq=False):
     """One running script: its coroutine, where it came from, and what hears of its end.
 
     ``exchange`` is what it answers, if it is a handler.
     """
 
-    path = ""
-    stopped = False
-    doomed = False
-    ended = False
+    serial: int
+    host: Host
+    process: Process
+    coroutine: Any
+    parent: Life | None
+    label: str
+    nth: int
+    exchange: Any
+    counts: dict[str, int] = {}
+    path: str = ""
+    stopped: bool = False
+    doomed: bool = False
+    ended: bool = False
     answer: Any = None
     error: Exception | None = None
     listeners: tuple[Callable[[Any, Exception | None], None], ...] = ()
-
-    def __init__(
-        self,
-        serial: int,
-        host: Host,
-        coroutine: Any,
-        parent: Life | None,
-        label: str,
-        nth: int,
-        exchange: Any,
-    ) -> None:
-        self.serial = serial
-        self.host = host
-        self.process = host.process
-        self.coroutine = coroutine
-        self.parent = parent
-        self.label = label
-        self.nth = nth
-        self.exchange = exchange
-        self.counts: dict[str, int] = {}
 
     @property
     def dead(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sim.actors.broker import Broker
-from sim.actors.client import Client, probe_of, prompt_id
+from sim.actors.client import PROBE, Client, probe_of, prompt_id
 from sim.actors.harness import Harness
 from sim.actors.journal import Journal
 from sim.actors.model import Model
@@ -57,7 +57,7 @@ def _host_shared(kernel: Kernel, scenario: Scenario, sessions: tuple[SessionPlan
 
 
 def _host_worker(kernel: Kernel, workspace: str, scenario: Scenario, design: Design) -> None:
-    programs = {program.command: program for program in scenario.programs}
+    programs = {program.command: program for program in (PROBE, *scenario.programs)}
 
     def program(command: str) -> Program:
         return programs.get(command) or usual(command)

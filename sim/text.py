@@ -39,7 +39,7 @@ def pair(text: str) -> str:
 
     Apply it after joining text from two sources: one character may have been split between them.
     """
-    if _SURROGATE.search(text) is None:
+    if text.isascii() or _SURROGATE.search(text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
@@ -292,9 +292,12 @@ def _fields(value: Mapping[object, object], form: _Form) -> Iterator[tuple[str, 
     return ((f"{',' if at else ''}{_quoted(key)}:", fields[key]) for at, key in enumerate(keys))
 
 
+_quote = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def _quoted(text: str) -> str:
     """Return `text` as `JSON.stringify` does: escapes for quotes, backslashes, C0, lone surrogates."""
-    return _SURROGATE.sub(_escape, json.dumps(pair(text), ensure_ascii=False))
+    return _SURROGATE.sub(_escape, _quote(pair(text)))
 
 
 def _number(number: float) -> str | None:
@@ -339,6 +342,14 @@ class JsonError(ValueError):
         return f"not JSON: expected {self.expected} at character {self.position}"
 
 
+def _no_constant(name: str) -> Json:
+    raise ValueError(name)
+
+
+# What both languages read alike, once there are no halves of characters to join.
+_PLAIN_JSON: Final = json.JSONDecoder(parse_int=float, parse_constant=_no_constant)
+
+
 def parse_json(text: str) -> Json:
     """Return the value of JSON `text` by the rules of ECMAScript's `JSON.parse`, at any depth.
 
@@ -346,6 +357,15 @@ def parse_json(text: str) -> Json:
     and strings are paired as UTF-16, an escaped half with a plain one too. Raises `JsonError` for anything
     else.
     """
+    if "\\u" not in text and _SURROGATE.search(text) is None:
+        try:
+            return _PLAIN_JSON.decode(text)
+        except (ValueError, RecursionError):
+            pass  # not JSON, or deeper than the interpreter's stack
+    return _parse(text)
+
+
+def _parse(text: str) -> Json:
     source = _Source(text)
     root: list[Json] = []
     open_: list[list[Json] | dict[str, Json]] = [root]

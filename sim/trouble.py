@@ -63,6 +63,10 @@ class Trouble:
         self.missed = self.open  # the same list, until healing closes it
         self.healed = False
         self.watched: frozenset[str] = frozenset()
+        self.remembers = False
+        self._crosses = watcher is not None or any(
+            strike.fate.name == "reply-crossed" for strike in plan.strikes
+        )
         self._sticky: list[tuple[tuple[str, str, str, str], Fate]] = []
         self._milestones = milestones
         self._watcher = watcher
@@ -102,8 +106,7 @@ class Trouble:
 
     def remember(self, peer: str, request: Any, answer: Any) -> None:
         """A reply was sent; another one may be crossed with it."""
-        if self.watched:
-            self._replies.setdefault((peer, kind_of(request)), []).append((request.operation, answer))
+        self._replies.setdefault((peer, kind_of(request)), []).append((request.operation, answer))
 
     def crossed(self, peer: str, request: Any) -> tuple[str, Any] | None:
         """The last reply of this peer to another request of the same kind, with the identity it echoes."""
@@ -139,11 +142,12 @@ class Trouble:
     def _watch(self) -> None:
         """Only an effect with one of these labels can matter."""
         if self._watcher is not None:
-            self.watched = _All(("",))
+            self.watched, self.remembers = _All(("",)), True
             return
         struck = {strike.point.label for strike in self.open} | {place[2] for place, _ in self._sticky}
         passed = {milestone.partition("#")[0].rsplit(":", 1)[1] for milestone in self._milestones}
         self.watched = frozenset(struck | passed)
+        self.remembers = self._crosses and bool(self.watched)
 
     def _pass(self, place: str) -> None:
         self._counts[place] = nth = self._counts.get(place, 0) + 1

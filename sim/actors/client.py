@@ -6,7 +6,7 @@ from sim.actor import Actor
 from sim.effects import Boot, Call, Failed, Heal, Join, Kill, Script, Sleep, Start, Uncertain, Wait
 from sim.protocol import AwaitTurn, CancelTurn, LoadSession, Prompt, TurnEnded
 from sim.rule import Decide
-from sim.scenario import Scenario, SessionPlan, Turn, calls, says, shell
+from sim.scenario import Program, Scenario, SessionPlan, Touch, Turn, calls, says, shell
 
 TURN_TIMEOUT_MS = 3 * 3_600_000
 """How long the driver waits for a turn to end."""
@@ -20,10 +20,14 @@ LEASE_WAIT_MS = 61_000
 """Longer than a writer lease, so that a new owner can take the Session over."""
 
 
+PROBE = Program("touch probed", (Touch("effects.log", "probed"),))
+"""What a probing Session runs: one visible effect, and not a byte of output."""
+
+
 def probe_of(session: SessionPlan) -> SessionPlan:
     """A second Session on the same Workspace: one Shell call, then text."""
     name = f"probe-{session.workspace}"
-    turn = Turn((calls(shell(f"{name}-call", f"echo {name}")), says("done")))
+    turn = Turn((calls(shell(f"{name}-call", PROBE.command)), says("done")))
     return SessionPlan(name, session.workspace, (turn,))
 
 

@@ -3,7 +3,7 @@
 The :class:`Design` in force is a value: the seeds' own answers, the limits, and whatever a mutant answers instead.
 """
 
-from sim.design.design import SCALED, SEED, Design
+from sim.design.design import SCALED, SEED, SMALL, Design
 from sim.design.limits import Limits
 
-__all__ = ["SCALED", "SEED", "Design", "Limits"]
+__all__ = ["SCALED", "SEED", "SMALL", "Design", "Limits"]

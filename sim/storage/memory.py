@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+import msgspec
+
 from sim.effects import Table, Transaction
 from sim.history import Write
 from sim.rule import Decide
@@ -34,52 +36,52 @@ class MemoryDatabase:
         Raises:
             Failed: the transaction refused; nothing was written.
         """
-        unit = _Unit(self, now)
+        unit = _Unit(self.tables, now)
         answer = transaction.apply(unit, ask)
-        for write in unit.writes:
+        writes = tuple(unit.writes)
+        for write in writes:
             self.write(write)
-        return answer, tuple(unit.writes)
+        return answer, writes
 
     def write(self, write: Write) -> None:
         """Make one row durable, or remove it when the write carries none."""
-        rows = self.tables.setdefault(write.table, {})
+        rows = self.tables.get(write.table)
+        if rows is None:
+            rows = self.tables[write.table] = {}
         if write.row is None:
             rows.pop(write.key, None)
         else:
             rows[write.key] = write.row
 
 
-class _Unit:
+class _Unit(msgspec.Struct):
     """What one transaction sees: the committed rows with its own writes over them."""
 
-    __slots__ = ("_base", "_over", "now", "writes")
-
-    def __init__(self, base: MemoryDatabase, now: int) -> None:
-        self._base = base
-        self._over: dict[tuple[str, str], Any] = {}
-        self.now = now
-        self.writes: list[Write] = []
+    base: dict[str, dict[str, Any]]
+    now: int
+    writes: list[Write] = []
 
     def get(self, table: Table[Row], key: str) -> Row | None:
-        over = self._over
-        if over and (place := (table.name, key)) in over:
-            return over[place]
-        return self._base.get(table, key)
+        name = table.name
+        if self.writes:
+            for write in reversed(self.writes):
+                if write.key == key and write.table == name:
+                    return write.row
+        rows = self.base.get(name)
+        return None if rows is None else rows.get(key)
 
     def put(self, table: Table[Row], key: str, row: Row) -> None:
-        self._over[table.name, key] = row
         self.writes.append(Write(table.name, key, row))
 
     def delete(self, table: Table[Any], key: str) -> None:
-        self._over[table.name, key] = None
         self.writes.append(Write(table.name, key, None))
 
     def rows(self, table: Table[Row], prefix: str) -> list[tuple[str, Row]]:
-        merged = dict(self._base.rows(table, prefix))
-        for (name, key), row in self._over.items():
-            if name == table.name and key.startswith(prefix):
-                merged[key] = row
-        return [(key, merged[key]) for key in sorted(merged) if merged[key] is not None]
+        merged = dict(self.base.get(table.name, {}))
+        merged.update((write.key, write.row) for write in self.writes if write.table == table.name)
+        return [
+            (key, merged[key]) for key in sorted(merged) if key.startswith(prefix) and merged[key] is not None
+        ]
 
 
 class MemoryOutside:
