@@ -64,8 +64,8 @@ class Bench(Protocol):
         """Every row, in the order in which a sweep takes them."""
         ...
 
-    def rules(self) -> Collection[str]:
-        """The name of every rule of the design."""
+    def rules(self) -> Mapping[str, str]:
+        """The name of every rule of the design, with the type of its answer."""
         ...
 
     def design(self, row: str) -> str:
@@ -93,11 +93,11 @@ class House:
 
         return ROWS
 
-    def rules(self) -> Collection[str]:
+    def rules(self) -> Mapping[str, str]:
         """The catalogue of the design."""
         from sim.design.design import catalogue
 
-        return catalogue()
+        return {name: rule.answer.__annotations__["return"] for name, rule in catalogue().items()}
 
     def design(self, row: str) -> str:
         """The digest of the row's design."""

@@ -12,7 +12,8 @@ from faults.engine import Broken, Chunk, Delivery, chunks
 from faults.plans import Capsule, replay_line, write
 from faults.sweeps import Selection, Sweep, covers, single
 from reports.bench import BROKEN, FINDING, PASSED, Bench, sightings
-from sim.history import Decided, digest
+from reports.sometimes import NOTHING, Seen, Witness
+from sim.history import digest
 from sim.points import Plan, Point
 from sim.text import show
 
@@ -32,8 +33,7 @@ class Record(msgspec.Struct, frozen=True):
 
     ``step`` and ``fate`` are its cell in the fault matrix, empty unless one fault was struck; ``where`` tells
     all of its faults. ``line`` is the whole record as JSON, ``says`` what is wrong, ``replay`` the line that
-    plays it again, ``details`` a traceback. ``rules`` are the rules consulted that this process did not tell
-    of before.
+    plays it again, ``details`` a traceback; ``seen`` is what the run adds to what its process has shown.
     """
 
     row: str
@@ -47,7 +47,7 @@ class Record(msgspec.Struct, frozen=True):
     says: tuple[str, ...] = ()
     replay: str = ""
     details: str = ""
-    rules: frozenset[str] = frozenset()
+    seen: Seen = NOTHING
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -86,7 +86,7 @@ class Campaign:
         self.labels: set[str] = set()
         self.matched: set[str] = set()
         self._runs: dict[str, int] = {}
-        self._told: set[str] = set()
+        self._witness = Witness()
         self._listed = lru_cache(maxsize=1)(self._list)
 
     def count(self) -> Iterator[str]:
@@ -117,8 +117,6 @@ class Campaign:
         plan = listed.sweep.plan(index)
         history = self.bench.play(row, plan)
         judged = self.bench.judge(row, plan, history)
-        rules = {event.rule for event in history.events if type(event) is Decided} - self._told
-        self._told |= rules
         return self._record(
             row,
             plan,
@@ -129,7 +127,7 @@ class Campaign:
                 *(show(f"{finding.check}: {finding.sentence}") for finding in judged.findings),
                 *(show(f"never landed: {strike}") for strike in history.missed),
             ),
-            rules=frozenset(rules),
+            seen=self._witness.see(plan, history),
             findings=[msgspec.to_builtins(finding) for finding in judged.findings],
             missed=list(history.missed),
             events=len(history.events),
@@ -166,7 +164,7 @@ class Campaign:
         *,
         mark: str,
         says: tuple[str, ...],
-        rules: frozenset[str] = frozenset(),
+        seen: Seen = NOTHING,
         **more: object,
     ) -> Record:
         capsule = Capsule(self.bench.design(row), row, plan)
@@ -177,9 +175,7 @@ class Campaign:
         cells = [(_step(strike.point), str(strike.fate)) for strike in plan.strikes]
         step, fate = cells[0] if len(cells) == 1 else ("", "")
         where = " and ".join(f"{fate} at {step}" for step, fate in cells) or "no fault"
-        return Record(
-            row, step, fate, where, status, mark, ending, json.dumps(line), says, replay, rules=rules
-        )
+        return Record(row, step, fate, where, status, mark, ending, json.dumps(line), says, replay, seen=seen)
 
 
 def _mark(status: str, as_before: bool) -> str:

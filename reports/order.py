@@ -43,7 +43,9 @@ def marked(events: Sequence[Event]) -> dict[int, str]:
 
 def _healed(events: Sequence[Event]) -> int:
     """The place of the event with which the world was healed; the end, when it never was."""
-    return next((place for place in reversed(range(len(events))) if type(events[place]) is Healed), len(events))
+    return next(
+        (place for place in reversed(range(len(events))) if type(events[place]) is Healed), len(events)
+    )
 
 
 def _taken(judge: Judge) -> frozenset[int]:

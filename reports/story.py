@@ -18,7 +18,7 @@ from reports.order import marked
 from reports.timeline import ASKED, FACT, Line, Teller
 from sim.deeds import Emit, ExitProcess, Spawn, TouchFile
 from sim.history import Acted, Answered, Asked, Booted, Committed, Event, Healed, Learned, Write
-from sim.protocol import AwaitTurn, Entry, ModelOutput, ToolReceipt, ToolResult
+from sim.protocol import AwaitTurn, Capture, Entry, Envelope, ModelOutput, ToolReceipt, ToolResult
 from sim.text import show
 
 OWN = ("journal", "publisher")
@@ -33,7 +33,7 @@ LONG_MS = 1_000
 LEAST = 5
 """From so many lines on, a stretch in common with another story is told by its ends."""
 
-_STEP, _WHO = 21, 13
+_STEP, _WHO = 21, 11
 
 
 class Beat(Line, frozen=True):
@@ -63,7 +63,9 @@ def _laid_out(step: str, at: str, mark: str, who: str, what: str) -> str:
 
 def _inner(beats: list[Beat], known: list[Beat]) -> set[int]:
     """The places in ``beats`` that lie inside of a stretch that is ``known``."""
-    matcher = SequenceMatcher(None, [beat.says for beat in beats], [beat.says for beat in known], autojunk=False)
+    matcher = SequenceMatcher(
+        None, [beat.says for beat in beats], [beat.says for beat in known], autojunk=False
+    )
     stretches = (range(at, at + size) for at, _, size in matcher.get_matching_blocks() if size >= LEAST)
     return {place for stretch in stretches for place in stretch[1:-1]}
 
@@ -75,7 +77,8 @@ def _beats(events: list[Event]) -> list[Beat]:
     beats = (
         Beat(line.at, line.mark, line.who, line.depth, line.what, line.reply, steps.get(place, ""))
         for place, event in enumerate(events)
-        if (line := teller.line(event)) is not None and (healed is None or line.at <= healed or not line.depth)
+        if (line := teller.line(event)) is not None
+        and (healed is None or line.at <= healed or not line.depth)
     )
     return [beat for _, stretch in groupby(beats, _kind) for beat in _counted(stretch)]
 
@@ -105,8 +108,15 @@ class _Storyteller(Teller):
         for event in events:
             if isinstance(event, Answered | Learned):
                 self.took[event.exchange] = event.at - self.asked[event.exchange].at
-                if isinstance(event, Answered) and isinstance(event.answer, ModelOutput):
-                    self.replies[event.exchange] = ASKED, _said(event.answer)
+
+    def answered(self, answer: Any) -> tuple[str, str]:
+        match answer:
+            case ModelOutput():
+                return ASKED, _said(answer)
+            case Envelope(capture=Capture() as capture):
+                return ASKED, f"Envelope {answer.status}, capture {capture.status}"
+            case _:
+                return super().answered(answer)
 
     def line(self, event: Event) -> Line | None:
         match event:

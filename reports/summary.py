@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from faults.fates import ACT, CALL, COMMIT, UNSTRUCK, VOCABULARY
 from reports.campaign import AS_BEFORE, MEANING, OTHERWISE, TROUBLE, WRONG, Record
+from reports.sometimes import NOWHERE
 from reports.tally import Tally
+from sim.design.order import ORDER
 from sim.text import show
 
 SHOWN = 50
@@ -41,6 +43,7 @@ def terminal(tally: Tally, limit: int | None = SHOWN) -> Iterator[str]:
     yield ""
     yield from (f"{mark} {MEANING[mark]}" for mark in MARKS)
     yield ""
+    yield tally.sometimes.in_a_line
     yield f"{tally.verdict}: {tally.made}: {tally.came_to}"
 
 
@@ -56,6 +59,8 @@ def markdown(tally: Tally) -> str:
     lines = [*_head(tally), *_rows(tally), *_endings(tally), *_findings(tally)]
     for door in (CALL, COMMIT, ACT):
         lines += _matrix(tally, door)
+    lines += [*_last_steps(tally), "", "## Not exercised", ""]
+    lines += [f"- {sentence}" for sentence in tally.sometimes.never()] or ["Nothing."]
     lines += ["", "## Not covered", "", *(f"- {sentence}" for sentence in _not_covered(tally))]
     return "\n".join(lines) + "\n"
 
@@ -119,6 +124,12 @@ def _marks(tally: Tally, step: str, fate: str) -> str:
     return " / ".join(f"`{next(mark for mark in _GRAVEST if marks[mark])}`" for marks in forms)
 
 
+def _last_steps(tally: Tally) -> Iterator[str]:
+    yield from ("", "## Last steps", "", "How far the runs had come when the world was healed.")
+    yield from ("", "| last step | runs |", "| --- | ---: |")
+    yield from (f"| {step} | {tally.sometimes.last[step]:,} |" for step in (*ORDER, NOWHERE))
+
+
 def _not_covered(tally: Tally) -> Iterator[str]:
     campaign, size = tally.campaign, tally.campaign.size
     if not tally.complete:
@@ -126,11 +137,6 @@ def _not_covered(tally: Tally) -> Iterator[str]:
     others = [row for row in campaign.bench.rows() if row not in campaign.selection.rows]
     if others:
         yield f"Rows that were not selected: {', '.join(map(_cell, others))}."
-    landed = {fate.removesuffix("!") for _, fate in tally.cells}
-    if missing := [fate for fate in VOCABULARY if fate not in landed]:
-        yield f"Fates that struck nowhere: {', '.join(missing)}."
-    if idle := [rule for rule in campaign.bench.rules() if rule not in tally.rules]:
-        yield f"Rules of the design that no run consulted: {', '.join(idle)}."
     if size.polls:
         yield (
             f"{size.polls:,} looks between others with nothing else in between: the first, the second and the last "

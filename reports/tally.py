@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from faults.engine import Broken, Delivery
 from reports.bench import BROKEN, FINDING, MISSED, PASSED
 from reports.campaign import Campaign, Record
+from reports.sometimes import Sometimes
 from reports.trouble import BENCH_ERROR, CLEAN, FINDINGS, INCOMPLETE, INTERRUPTED
 
 KEPT = 1_000
@@ -24,7 +25,7 @@ class Tally:
         self.rows: dict[str, Counter[str]] = defaultdict(Counter)
         self.cells: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self.endings: Counter[str] = Counter()
-        self.rules: set[str] = set()
+        self.sometimes = Sometimes(campaign.bench.rules())
         self.kept: list[Record] = []
 
     def add(self, delivery: Delivery[Record]) -> Record:
@@ -32,10 +33,11 @@ class Tally:
         record = delivery.result
         if isinstance(record, Broken):
             record = self.campaign.broken(delivery, record)
+        else:
+            self.sometimes.add(record.seen)
         self.done += 1
         self.statuses[record.status] += 1
         self.rows[record.row][record.mark] += 1
-        self.rules |= record.rules
         if record.step:
             self.cells[record.step, record.fate][record.mark] += 1
         if record.status == PASSED:

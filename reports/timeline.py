@@ -132,7 +132,7 @@ class Teller:
             if isinstance(event, Learned):
                 self.replies[event.exchange] = _learned(event)
             elif isinstance(event, Answered):
-                self.replies.setdefault(event.exchange, _answered(event.answer))
+                self.replies.setdefault(event.exchange, self.answered(event.answer))
 
     def lines(self) -> Iterator[Line]:
         """Every event worth a line, in order."""
@@ -140,6 +140,14 @@ class Teller:
             line = self.line(event)
             if line is not None:
                 yield line
+
+    def answered(self, answer: Any) -> tuple[str, str]:
+        """An answer as mark and words."""
+        if isinstance(answer, Failure):
+            return REFUSED, f"refused {answer.code} ({answer.status})"
+        words = [type(answer).__name__]
+        words += [str(getattr(answer, field)) for field in _TELLING if hasattr(answer, field)]
+        return ASKED, " ".join(words)
 
     def line(self, event: Event) -> Line | None:
         """The line that an event is worth, if any."""
@@ -194,14 +202,6 @@ def _of_process(event: Event) -> Line | None:
 
 def _learned(event: Learned) -> tuple[str, str]:
     return (FAULT, f"doubt ({event.doubt})") if event.doubt else (REFUSED, f"refused {event.failure}")
-
-
-def _answered(answer: Any) -> tuple[str, str]:
-    if isinstance(answer, Failure):
-        return REFUSED, f"refused {answer.code} ({answer.status})"
-    words = [type(answer).__name__]
-    words += [str(getattr(answer, field)) for field in _TELLING if hasattr(answer, field)]
-    return ASKED, " ".join(words)
 
 
 def _rows(event: Committed) -> str:

@@ -155,9 +155,8 @@ class Kernel:
         self._boots: dict[str, int] = {}
         self._restarts: set[str] = set()
         self._lives: dict[int, Life] = {}
-        self._unfinished: dict[
-            int, Life
-        ] = {}  # the dead too: a coroutine that Python collects runs its ``finally``
+        # The dead among them too: a coroutine that Python collects runs its ``finally``.
+        self._unfinished: dict[int, Life] = {}
         self._serial = self._exchanges = self._effects = self._running = 0
         self._deadlines: dict[int, deque[Exchange]] = {}
         self._labels: dict[type, str] = {}

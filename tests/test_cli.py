@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +87,8 @@ class FakeBench:
             "leaky": FakeRow("leaky", ("RC-13",), "a lease that leaks when its reply is lost"),
         }
 
-    def rules(self) -> Collection[str]:
-        return ["lease.exclusive", "lease.never_asked"]
+    def rules(self) -> Mapping[str, str]:
+        return {"lease.exclusive": "bool", "lease.never_asked": "bool"}
 
     def design(self, row: str) -> str:
         return self.design_digest

@@ -71,6 +71,21 @@ class Batch(Value, frozen=True, gc=False):
     calls: tuple[ToolCall, ...]
 
 
+class Invocation(Value, frozen=True, gc=False):
+    """One call as it is to be executed: its worker call, its actual input, the payload that starts it, both digests.
+
+    ``payload_digest`` protects the exact bytes of the deferred start; ``input_digest`` identifies the arguments
+    (003 Identity: "keep two digests").
+    """
+
+    call: ToolCall
+    worker_call: str
+    input: bytes
+    payload: bytes
+    payload_digest: str
+    input_digest: str
+
+
 class Reserved(Value, frozen=True, gc=False):
     """One call with everything that identifies its execution, and the exact bytes that will be started."""
 
@@ -225,22 +240,25 @@ class ToolTurn:
         planned: list[Reserved | Refused] = []
         for position, call in enumerate(batch.calls):
             worker_call = f"{self.owner.activation}.{self.prompt}.r{batch.round}.c{position}.w"
+            invocation = invoked(call, worker_call)
             await Call(self.journal, StageResource(f"{worker_call}.input", call.arguments.encode()))
             try:
-                prepared = await self.prepare(worker_call, inputs(call))
+                prepared = await self.prepare(invocation)
             except Failed as refusal:
                 if not self.ask(execution.refuses_one_call, refusal.code):
                     raise
                 planned.append(Refused(call))
                 continue
-            reserved = await self.intend(call, worker_call, prepared)
+            reserved = await self.intend(invocation, prepared.execution)
             planned.append(reserved)
         return planned
 
-    async def prepare(self, worker_call: str, arguments: dict[str, object]) -> Prepared:
+    async def prepare(self, planned: Invocation) -> Prepared:
         """Reserve the execution; a lost reservation is replayed once, identically."""
-        payload = hashlib.sha256(payload_of(arguments)).hexdigest()
-        request = Prepare(self.prompt, worker_call, SHELL, execution.V3, f"sha256:{payload}", tool_digest(arguments))
+        worker_call = planned.worker_call
+        request = Prepare(
+            self.prompt, worker_call, SHELL, execution.V3, planned.payload_digest, planned.input_digest
+        )
         sends = 0
         while True:
             sends += 1
@@ -254,22 +272,21 @@ class ToolTurn:
             raise RecoveryRequired("the reservation is for another call, or is running")
         return prepared
 
-    async def intend(self, call: ToolCall, worker_call: str, prepared: Prepared) -> Reserved:
+    async def intend(self, planned: Invocation, name: str) -> Reserved:
         """The actual input and the intent become durable; the publisher learns whom to expect."""
-        arguments = inputs(call)
-        digest = tool_digest(arguments)
-        reference = Reference(prepared.execution, worker_call, self.prompt, self.generation, digest)
-        self.bindings[prepared.execution] = Binding(prepared.execution, call.id, worker_call, digest, "dispatch")
+        call, worker_call, digest = planned.call, planned.worker_call, planned.input_digest
+        reference = Reference(name, worker_call, self.prompt, self.generation, digest)
+        self.bindings[name] = Binding(name, call.id, worker_call, digest, "dispatch")
         args_ref = f"{worker_call}.args"
         await Call(self.journal, StageResource(f"{worker_call}.definition", SHELL.encode()))
-        await Call(self.journal, StageResource(args_ref, stringify(arguments).encode()))
+        await Call(self.journal, StageResource(args_ref, planned.input))
         await self.append(
-            ToolIntent(self.prompt, prepared.execution, call.id, worker_call, digest, args_ref, execution.V3),
+            ToolIntent(self.prompt, name, call.id, worker_call, digest, args_ref, execution.V3),
             resources=(f"{worker_call}.input", f"{worker_call}.definition", args_ref),
         )
         await Call(self.publisher, RegisterCapture(reference, call.id, self.prompt, args_ref))
         timeout = self.ask(admission.timeout_of, call, self.limits)
-        return Reserved(call, reference, payload_of(arguments), timeout)
+        return Reserved(call, reference, planned.payload, timeout)
 
     async def checkpoint(self, phase: str) -> None:
         """Where the turn stands becomes durable, bound to this turn, prompt and activation."""
@@ -416,14 +433,13 @@ class ToolTurn:
             raise Failed("hosted_turn_cancelled")
 
 
-def inputs(call: ToolCall) -> dict[str, object]:
-    """The actual input of a Shell call: the model's arguments, in the foreground."""
-    return {**(admission.fields_of(call) or {}), "is_background": False}
-
-
-def payload_of(arguments: dict[str, object]) -> bytes:
-    """The exact bytes that start an execution; their digest protects them (003 Identity)."""
-    return stringify({"toolName": SHELL, "input": arguments}).encode()
+def invoked(call: ToolCall, worker_call: str) -> Invocation:
+    """What executes a Shell call: the model's arguments, in the foreground, as ECMAScript writes them."""
+    arguments = {**(admission.fields_of(call) or {}), "is_background": False}
+    written = stringify(arguments)
+    payload = f'{{"toolName":"{SHELL}","input":{written}}}'.encode()
+    digest = f"sha256:{hashlib.sha256(payload).hexdigest()}"
+    return Invocation(call, worker_call, written.encode(), payload, digest, tool_digest(arguments))
 
 
 def execution_of(call: Reserved | Refused) -> str:
