@@ -104,7 +104,7 @@ class Sometimes:
             ("Rules that never said yes", self._never_said(True)),
             ("Rules that never said no", self._never_said(False)),
             ("Rules that always answered alike", self._alike()),
-            ("Fates that struck nowhere (`!`: every attempt)", self._never_landed()),
+            ("Fates that struck nowhere", self._never_landed()),
             ("Steps of the order that were no run's last", self._never_last()),
         )
         yield from (f"{what}: {', '.join(which)}." for what, which in kinds if which)

@@ -159,14 +159,18 @@ def tool_digest(value: object, max_bytes: float | None = DIGEST_BYTES) -> str:
     limit = DIGEST_BYTES if max_bytes is None else max_bytes
     if isinstance(limit, bool) or not 0 < limit <= MAX_SAFE_INTEGER or limit % 1:
         raise DigestError("limit")
-    size = 0
-    written: list[bytes] = []
-    for piece in _pieces(value, _CANONICAL, DIGEST_DEPTH):
-        written.append(piece.encode())
-        size += len(written[-1])
-        if size > limit:
-            raise DigestError("size")
-    return hashlib.sha256(b"".join(written)).hexdigest()
+    text: list[str] = []
+    refused: DigestError | None = None
+    try:
+        _write(text, value, _CANONICAL, DIGEST_DEPTH, 2 * limit)
+    except DigestError as error:
+        refused = error
+    written = "".join(text).encode()
+    if len(written) > limit:
+        raise DigestError("size")
+    if refused is not None:
+        raise refused
+    return hashlib.sha256(written).hexdigest()
 
 
 def canonical_json(value: object) -> str:
@@ -176,7 +180,7 @@ def canonical_json(value: object) -> str:
     depth. Raises `DigestError` of kind `data` for what JSON cannot say: NaN, infinities, cycles, keys that
     are not text.
     """
-    return "".join(_pieces(value, _CANONICAL))
+    return _written(value, _CANONICAL)
 
 
 def stringify(value: object, *, sort_keys: bool = False) -> str:
@@ -185,11 +189,14 @@ def stringify(value: object, *, sort_keys: bool = False) -> str:
     With `sort_keys` the keys are inserted in the order of their UTF-16 code units. A number that is not
     finite is `null`. Raises `DigestError` of kind `data` for what is not plain JSON data.
     """
-    return "".join(_pieces(value, _SORTED if sort_keys else _INSERTED))
+    return _written(value, _SORTED if sort_keys else _INSERTED)
 
 
 def _utf16_order(keys: Iterable[str]) -> list[str]:
-    return sorted(keys, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
+    names = list(keys)
+    if "".join(names).isascii():
+        return sorted(names)
+    return sorted(names, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
 
 
 _ARRAY_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
@@ -231,31 +238,44 @@ class _Container(NamedTuple):
     closing: str
 
 
-def _pieces(value: object, form: _Form, max_depth: float = math.inf) -> Iterator[str]:
-    """Write `value` from left to right, on a stack of its own: no nesting may exhaust the interpreter's."""
+def _written(value: object, form: _Form) -> str:
+    text: list[str] = []
+    _write(text, value, form)
+    return "".join(text)
+
+
+def _write(
+    text: list[str], value: object, form: _Form, max_depth: float = math.inf, max_pieces: float = math.inf
+) -> None:
+    """Write `value` from left to right, on a stack of its own: no nesting may exhaust the interpreter's.
+
+    When it is refused, `text` holds what comes before the place. No character takes more than two pieces, so
+    that a limit of pieces keeps a value that holds one list many times from growing without end.
+    """
     open_: list[_Container] = [_Container(None, "", iter([("", value)]), "")]
     inside: set[int] = set()
     while open_:
-        member = next(open_[-1].members, None)
-        if member is None:
-            container = open_.pop()
+        if len(text) > max_pieces:
+            raise DigestError("size")
+        container = open_[-1]
+        for before, item in container.members:
+            text.append(before)
+            if len(open_) - 1 > max_depth:
+                raise DigestError("depth")
+            scalar = _scalar(item, form)
+            if scalar is not None:
+                text.append(scalar)
+                continue
+            if id(item) in inside:
+                raise DigestError("data")
+            open_.append(_container(item, form))
+            text.append(open_[-1].opening)
+            inside.add(id(item))
+            break
+        else:
+            text.append(container.closing)
             inside.discard(id(container.value))
-            yield container.closing
-            continue
-        before, item = member
-        yield before
-        if len(open_) - 1 > max_depth:
-            raise DigestError("depth")
-        text = _scalar(item, form)
-        if text is not None:
-            yield text
-            continue
-        if id(item) in inside:
-            raise DigestError("data")
-        container = _container(item, form)
-        yield container.opening
-        inside.add(id(item))
-        open_.append(container)
+            open_.pop()
 
 
 def _scalar(value: object, form: _Form) -> str | None:

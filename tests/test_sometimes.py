@@ -165,4 +165,4 @@ def test_a_sweep_says_what_it_did_not_exercise(tmp_path: Path) -> None:
     assert f"no run's last: {', '.join(ORDER)}." in idle
     assert "execution.execution_id" in idle
     assert "admission.shape_error" not in idle
-    assert "reply-lost!" not in idle.partition("Fates")[2].split(":")[2].split(".")[0]
+    assert "reply-lost!" not in idle.partition("Fates")[2].split(":")[1].split(".")[0]
