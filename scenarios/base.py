@@ -32,8 +32,7 @@ def alone(name: str, *answers: ModelOutput, programs: tuple[Program, ...] = (), 
 
 
 def quick(call: str, command: str) -> ToolCall:
-    """A Shell call with a timeout of its own, 40 s, so that a lost start is looked for 100 s and not 180: still longer
-    than any pause."""
+    """A Shell call with a timeout of 40 s: a lost start is looked for 100 s and not 180, still longer than a pause."""
     return shell(call, command, timeout=40_000)
 
 

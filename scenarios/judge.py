@@ -12,7 +12,19 @@ from scenarios.loss_table import expected
 from scenarios.row import Promise, Row
 from sim.checks import Finding, judge
 from sim.facts import JOURNAL, LEASES, LEDGER
-from sim.history import Answered, Asked, Committed, Crashed, Event, Healed, History, Learned, Struck, digest_of, encoded
+from sim.history import (
+    Answered,
+    Asked,
+    Committed,
+    Crashed,
+    Event,
+    Healed,
+    History,
+    Learned,
+    Struck,
+    digest_of,
+    encoded,
+)
 from sim.outcome import AFTER_REFUSAL, BLOCKED, ERROR, NOT_ACCEPTED, UNCORRECTED, Outcome, outcome
 from sim.points import Plan, Strike
 from sim.protocol import AcceptCapture, Execute, Halt
@@ -27,8 +39,7 @@ AS_TOLD = {AFTER_REFUSAL: "completed", UNCORRECTED: ERROR}
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a run came to: passed, finding or missed; what was found; how the world was left, in words; and the digest
-    of its history."""
+    """What a run came to: passed, finding or missed; what was found; how the world was left; its history's digest."""
 
     status: str
     findings: tuple[Finding, ...]

@@ -53,6 +53,10 @@ class ReplaceActivation(Transaction[None], frozen=True, gc=False):
 
 
 CIRCUMSTANCES: Mapping[str, Callable[[str], Transaction[Any]]] = MappingProxyType(
-    {"writer-expired": ExpireWriter, "writer-replaced": ReplaceWriter, "activation-replaced": ReplaceActivation}
+    {
+        "writer-expired": ExpireWriter,
+        "writer-replaced": ReplaceWriter,
+        "activation-replaced": ReplaceActivation,
+    }
 )
 """For each fate of time that changes durable state, the transaction that brings it about in a Session."""

@@ -579,7 +579,9 @@ class Publish(Request[Published], frozen=True, gc=False):
         return self.resource
 
     def altered(self) -> Publish:
-        return Publish(self.session, self.kind, self.resource, flipped(self.content), self.digest, self.writer)
+        return Publish(
+            self.session, self.kind, self.resource, flipped(self.content), self.digest, self.writer
+        )
 
 
 class ReadJournal(Request["Journal"], frozen=True, gc=False):

@@ -22,7 +22,9 @@ DECOY = ("harness", "effects.log")
 """A file in the harness's own directory that no command may ever touch."""
 
 
-def run(scenario: Scenario, plan: Plan = NO_FAULTS, design: Design = SCALED, watcher: Watcher | None = None) -> History:
+def run(
+    scenario: Scenario, plan: Plan = NO_FAULTS, design: Design = SCALED, watcher: Watcher | None = None
+) -> History:
     """Play ``scenario`` once. Equal arguments give an equal history, on any machine."""
     cancels = {turn.cancel for session in scenario.sessions for turn in session.turns}
     milestones = frozenset(cancels | {session.after for session in scenario.sessions}) - {""}
@@ -44,7 +46,9 @@ def points(scenario: Scenario, design: Design = SCALED) -> list[Sighting]:
     return sightings
 
 
-def _host_shared(kernel: Kernel, scenario: Scenario, sessions: tuple[SessionPlan, ...], design: Design) -> None:
+def _host_shared(
+    kernel: Kernel, scenario: Scenario, sessions: tuple[SessionPlan, ...], design: Design
+) -> None:
     turns = {
         prompt_id(session.name, number): turn
         for session in sessions
@@ -52,7 +56,9 @@ def _host_shared(kernel: Kernel, scenario: Scenario, sessions: tuple[SessionPlan
     }
     kernel.host("client", "client", lambda _life: Client(scenario, kernel.ask))
     kernel.host("model", "model", lambda _life: Model(turns), restarts=True)
-    kernel.host("broker", "broker", lambda _life: Broker(kernel.disk, kernel.ask, design.limits), restarts=True)
+    kernel.host(
+        "broker", "broker", lambda _life: Broker(kernel.disk, kernel.ask, design.limits), restarts=True
+    )
     kernel.host("store", "store", lambda _life: Store(kernel.disk, kernel.ask, design.limits), restarts=True)
 
 

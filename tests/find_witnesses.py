@@ -170,7 +170,9 @@ MORE: dict[str, dict[str, Answer]] = {
     "capture.worker_state": {"settled": constant("settled"), "unknown": constant("unknown")},
     "execution.execution_id": {
         "one a Runtime Session": lambda session, call: execution.execution_id.answer(session, ""),
-        "one a worker call, of whatever Session": lambda session, call: execution.execution_id.answer("", call),
+        "one a worker call, of whatever Session": lambda session, call: execution.execution_id.answer(
+            "", call
+        ),
         "one for all": constant("execution-0"),
     },
     "execution.next_state": {
@@ -191,7 +193,9 @@ MORE: dict[str, dict[str, Answer]] = {
             None if step == "lapse" else execution.next_state.answer(state, step)
         ),
         "a cancelled run is settled": lambda state, step: (
-            "settled" if (state, step) == ("executing", "cancel") else execution.next_state.answer(state, step)
+            "settled"
+            if (state, step) == ("executing", "cancel")
+            else execution.next_state.answer(state, step)
         ),
     },
     "execution.never_sent": {"also what executes": lambda state: state != "settled"},
@@ -231,7 +235,9 @@ MORE: dict[str, dict[str, Answer]] = {
         "without Runtime Session": lambda binding, generation, session: lease.holder_key.answer(
             binding, generation, ""
         ),
-        "without generation": lambda binding, generation, session: lease.holder_key.answer(binding, 0, session),
+        "without generation": lambda binding, generation, session: lease.holder_key.answer(
+            binding, 0, session
+        ),
         "one for all": constant("holder"),
     },
     "lease.is_live": {
@@ -253,7 +259,9 @@ MORE: dict[str, dict[str, Answer]] = {
     "retry.prepare_again": {
         "one more": lambda cause, sends, limits: cause in retry.LOST and sends <= limits.prepare_sends,
         "also after a server error": lambda cause, sends, limits: sends < limits.prepare_sends,
-        "only after a timeout": lambda cause, sends, limits: cause == "timeout" and sends < limits.prepare_sends,
+        "only after a timeout": lambda cause, sends, limits: (
+            cause == "timeout" and sends < limits.prepare_sends
+        ),
     },
     "retry.ack_again": {
         "one more": lambda cause, sends, limits: cause in retry.LOST and sends <= limits.ack_sends,
@@ -372,8 +380,8 @@ class Entry(msgspec.Struct, omit_defaults=True):
     """What is known of one breakage.
 
     A witness names row, plan and the ``check`` that speaks, with those that speak ``also``. A breakage that no single
-    fault shows ``survives`` for a reason; it may have evidence all the same: two strikes, or the breakage of the
-    other rule that it is ``masked_by``.
+    fault shows ``survives``, with a class of reasons and a sentence written by hand. One that is masked has evidence:
+    where the titles that it is ``masked_by`` are broken too, a check speaks that is silent without it.
     """
 
     rule: str
@@ -408,10 +416,9 @@ def kept() -> list[Entry]:
 
 
 def evidence(entry: Entry) -> tuple[Breakage, ...]:
-    """What is broken in the run of an entry: its own rule, and the one that masks it."""
-    named = {(each.rule, each.name): each for each in breakages()}
-    mask = [named[tuple(entry.masked_by)]] if entry.masked_by else []
-    return (named[entry.rule, entry.breakage], *mask)
+    """What is broken in the run of an entry: its own rule, and those that mask it."""
+    named = {each.title: each for each in breakages()}
+    return tuple(named[title] for title in (entry.title, *entry.masked_by))
 
 
 def keep(entries: list[Entry]) -> None:
@@ -552,7 +559,10 @@ def main() -> None:
     missing = [breakage for breakage in breakages() if breakage.title not in old]
     for entry, trouble in looked_for(missing):
         old[entry.title] = entry
-        print(f"{entry.title}: {entry.check or 'SURVIVES'} {entry.row} {entry.plan} {trouble[:1] or ''}", flush=True)
+        print(
+            f"{entry.title}: {entry.check or 'SURVIVES'} {entry.row} {entry.plan} {trouble[:1] or ''}",
+            flush=True,
+        )
     keep(list(old.values()))
 
 

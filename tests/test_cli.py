@@ -268,7 +268,7 @@ def test_the_summary_shows_the_matrix_and_what_is_not_covered(tmp_path: Path) ->
         (["bse"], "base"),
         (["RC-14"], "RC-13"),
         (["reply-lots"], "reply-lost"),
-        (["base", "Aquire"], "Acquire"),
+        (["base", "Acquyre"], "Acquire"),
     ],
 )
 def test_a_word_that_selects_nothing_names_the_nearest(tmp_path: Path, words: list[str], near: str) -> None:
@@ -477,7 +477,7 @@ def test_a_strike_that_never_lands_fails_with_its_own_word() -> None:
         ("", "is no strike"),
         (LOST.replace("reply-lost", "reply-lots"), "Unknown fate 'reply-lots'. Nearest: reply-lost"),
         (LOST.replace("reply-lost", "delayed!"), "has no sticky form"),
-        (LOST.replace("Acquire", "Aquire"), "Nearest: harness:s:call:Acquire#1@client.boot#1/Prompt#1"),
+        (LOST.replace("Acquire", "Acquyre"), "Nearest: harness:s:call:Acquire#1@client.boot#1/Prompt#1"),
     ],
 )
 def test_a_plan_that_cannot_be_read_says_what_was_expected(plan: str, says: str) -> None:
@@ -559,7 +559,7 @@ def test_explain_tells_row_fate_check_rule_and_label() -> None:
     assert "Story: " in fate
     assert "reply-lost!, befalls every later attempt" in fate
     assert "label Acquire of a call Take the Workspace" in flat(turnproof("explain", "Acquire").stdout)
-    result = turnproof("explain", "Aquire")
+    result = turnproof("explain", "Acquyre")
     assert result.exit_code == 2
     assert "Nearest: Acquire" in result.stderr
 

@@ -16,7 +16,9 @@ next inference, result consumption, release"""
 
 
 def test_the_order_is_the_seeds_sentence():
-    words = re.sub(r"persist | and |/|\n", lambda found: ", " if found[0] in (" and ", "/") else " ", SENTENCE)
+    words = re.sub(
+        r"persist | and |/|\n", lambda found: ", " if found[0] in (" and ", "/") else " ", SENTENCE
+    )
     steps = [" ".join(step.split()) for step in words.split(",")]
 
     assert tuple(steps) == ORDER
@@ -46,7 +48,9 @@ def test_equal_designs_have_equal_digests():
 def test_a_limit_a_rule_and_nothing_else_change_the_digest():
     other = SEED.replacing(lease.may_claim, lambda current, claimant: True)
 
-    assert len({SEED.digest(), SCALED.digest(), other.digest(), Design(limits=Limits(rounds=15)).digest()}) == 4
+    assert (
+        len({SEED.digest(), SCALED.digest(), other.digest(), Design(limits=Limits(rounds=15)).digest()}) == 4
+    )
     assert Design(name="another name").digest() == SEED.digest()
 
 

@@ -16,8 +16,16 @@ from sim.run import run
 
 SWEPT = [row for row in ROWS.values() if row.sweepable]
 HOW = (
-    "holds refused plain uncancelled settled reopens".split()
-    + ["while open", "when awaited", "when dispatched", "unless halted"]
+    "holds",
+    "refused",
+    "plain",
+    "uncancelled",
+    "settled",
+    "reopens",
+    "while open",
+    "when awaited",
+    "when dispatched",
+    "unless halted",
 )
 LEASE = ("kept", "held", "free")
 

@@ -44,10 +44,16 @@ def oversized(call: ToolCall, limits: Limits) -> bool:
     return len(call.id) + len(call.arguments) + len(call.name) > limits.call_envelope
 
 
-@rule("behaviour §7 guard 42", without="the turn is recovery blocked after acquiring for a record that cannot be kept")
+@rule(
+    "behaviour §7 guard 42",
+    without="the turn is recovery blocked after acquiring for a record that cannot be kept",
+)
 def assistant_fits(calls: tuple[ToolCall, ...], limits: Limits) -> bool:
     """The record of the whole batch must fit before any side effect."""
-    return sum(len(call.arguments) + len(call.id) + len(call.name) + 64 for call in calls) <= limits.history_record
+    return (
+        sum(len(call.arguments) + len(call.id) + len(call.name) + 64 for call in calls)
+        <= limits.history_record
+    )
 
 
 @rule("000 §4.1", without="a malformed call acquires the Workspace and wedges it")
@@ -106,7 +112,8 @@ def refuses_batch(verdicts: tuple[Verdict, ...]) -> bool:
 def refusals(verdicts: tuple[Verdict, ...]) -> tuple[Response, ...]:
     """Every call of a refused batch gets its own error, in order; a valid one is told that it did not run."""
     return tuple(
-        Response(verdict.call.id, verdict.call.name, verdict.error or NOT_EXECUTED, error=True) for verdict in verdicts
+        Response(verdict.call.id, verdict.call.name, verdict.error or NOT_EXECUTED, error=True)
+        for verdict in verdicts
     )
 
 

@@ -17,7 +17,9 @@ def proves_not_started(cancelled: bool, state: str, status: str) -> bool:
     return cancelled and state == "settled" and status == "not_started"
 
 
-@rule("behaviour §1.10, observation windows", without="a failed batch hides its cause behind a failed clean-up")
+@rule(
+    "behaviour §1.10, observation windows", without="a failed batch hides its cause behind a failed clean-up"
+)
 def is_best_effort() -> bool:
     """Cancelling what a failed batch had reserved concludes nothing, whatever becomes of it."""
     return True

@@ -335,7 +335,10 @@ def may_deactivate(running: int) -> bool:
     return running == 0
 
 
-@rule("003 Lifecycle and failure handling", without="a command that was cancelled before its start starts after all")
+@rule(
+    "003 Lifecycle and failure handling",
+    without="a command that was cancelled before its start starts after all",
+)
 def stays_unspawned(halted: bool) -> bool:
     """A halt before the spawn is sticky: the execution settles as not started."""
     return halted

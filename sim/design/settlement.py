@@ -93,11 +93,17 @@ def released(asked: str, answered: str) -> bool:
     return asked == answered
 
 
-@rule("003 Ownership and transport", without="the model cannot see that the command failed, and runs it again")
+@rule(
+    "003 Ownership and transport", without="the model cannot see that the command failed, and runs it again"
+)
 def tells(call: str, name: str, envelope: Envelope) -> Response:
     """The model sees the bounded preview and the execution status; cut text points to the retained output."""
     status = f"[status: {envelope.status}, exit code: {envelope.exit_code}]"
     if envelope.signal:
         status = f"[status: {envelope.status}, signal: {envelope.signal}]"
-    notice = "\n[output truncated; the complete output is retained with this Session]" if envelope.truncated else ""
+    notice = (
+        "\n[output truncated; the complete output is retained with this Session]"
+        if envelope.truncated
+        else ""
+    )
     return Response(call, name, f"{envelope.preview}{notice}\n{status}", error=envelope.status != "success")

@@ -104,7 +104,9 @@ class Refused(Value, frozen=True, gc=False):
 class ToolTurn:
     """The tools of one prompt. ``uncertain`` is true while something may have happened that is not proved."""
 
-    def __init__(self, owner: Owner, prompt: str, ask: Decide, limits: Limits, warming: Script[Warmed]) -> None:
+    def __init__(
+        self, owner: Owner, prompt: str, ask: Decide, limits: Limits, warming: Script[Warmed]
+    ) -> None:
         self.owner = owner
         self.prompt = prompt
         self.ask = ask
@@ -176,7 +178,9 @@ class ToolTurn:
     def refusal(self, batch: Batch) -> tuple[Response, ...]:
         """The responses with which the whole batch is refused; none when it may run. A guard ends the turn plainly."""
         ask, limits = self.ask, self.limits
-        if ask(admission.duplicate_ids, batch.calls) or not ask(admission.assistant_fits, batch.calls, limits):
+        if ask(admission.duplicate_ids, batch.calls) or not ask(
+            admission.assistant_fits, batch.calls, limits
+        ):
             raise Failed("hosted_tool_batch_invalid", 400)
         verdicts: list[admission.Verdict] = []
         for call in batch.calls:
@@ -292,7 +296,9 @@ class ToolTurn:
         """Where the turn stands becomes durable, bound to this turn, prompt and activation."""
         owner = self.owner
         bindings = tuple(self.bindings.values()) if phase != "before_model" else ()
-        await self.append(Checkpoint(phase, self.prompt, owner.activation, owner.epoch, self.covered, bindings))
+        await self.append(
+            Checkpoint(phase, self.prompt, owner.activation, owner.epoch, self.covered, bindings)
+        )
         self.phase = phase
 
     # --- execution -----------------------------------------------------------------------------------------------
