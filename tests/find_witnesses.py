@@ -1,7 +1,8 @@
 """Breaks every rule of the design by hand, and finds for each breakage the cheapest run that turns red.
 
 Run it by hand after a change of rules, rows or checks: ``python -m tests.find_witnesses``. It replays what
-``witnesses.json`` has, searches for what that lacks, and writes the file anew; `test_witnesses.py` replays it.
+``witnesses.json`` has, searches for what that lacks (with ``--again`` for every survivor too), and writes the file
+anew; ``test_witnesses.py`` replays it. The reason why a breakage survives is written into the file by hand.
 
 A witness is a row and a plan that pass under the row's own design and show a finding under the broken one, in a run
 in which the broken rule answered otherwise than the design would have. An exception of the bench is no witness.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
@@ -409,6 +411,11 @@ class Entry(msgspec.Struct, omit_defaults=True):
         """Where it shows."""
         return self.row, self.plan
 
+    @property
+    def noticed(self) -> bool:
+        """Whether the bench turns red when nothing else is broken."""
+        return bool(self.check) and not self.masked_by
+
 
 def kept() -> list[Entry]:
     """What the file says."""
@@ -556,9 +563,11 @@ def main() -> None:
             elif entry.check != replayed.check and entry.check not in replayed.also:
                 print(f"{entry.title}: {entry.check} no longer speaks, {replayed.check} does")
                 old[entry.title] = replayed
-    missing = [breakage for breakage in breakages() if breakage.title not in old]
+    again = "--again" in sys.argv
+    missing = [each for each in breakages() if each.title not in old or (again and not old[each.title].noticed)]
     for entry, trouble in looked_for(missing):
-        old[entry.title] = entry
+        if entry.check or entry.title not in old:
+            old[entry.title] = entry
         print(
             f"{entry.title}: {entry.check or 'SURVIVES'} {entry.row} {entry.plan} {trouble[:1] or ''}",
             flush=True,

@@ -444,7 +444,7 @@ def test_nothing_is_spawned_for_another_reference_or_without_a_publisher() -> No
         await driver.note(WORKER, Execute(replace(REFERENCE, generation=2), PAYLOAD))
         await driver.note(WORKER, Execute(REFERENCE, PAYLOAD + b" "))
         await driver.observe()
-        await driver.note(WORKER, Execute(REFERENCE, PAYLOAD.replace(b"make", b"mAke")))
+        await driver.note(WORKER, Execute(REFERENCE, PAYLOAD.replace(b"make", b"Make")))
         await driver.note(WORKER, Execute(REFERENCE, PAYLOAD[:-1] + b"|"))
 
     world = World(play, output(1))

@@ -265,7 +265,7 @@ def test_the_summary_shows_the_matrix_and_what_is_not_covered(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "near"),
     [
-        (["bse"], "base"),
+        (["basse"], "base"),
         (["RC-14"], "RC-13"),
         (["reply-lots"], "reply-lost"),
         (["base", "Acquyre"], "Acquire"),
