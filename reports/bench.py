@@ -32,6 +32,11 @@ class Card(Protocol):
         ...
 
     @property
+    def theme(self) -> str:
+        """The group of rows that it belongs to, by which it is selected too."""
+        ...
+
+    @property
     def cases(self) -> Collection[str]:
         """The field cases that it plays."""
         ...
@@ -85,7 +90,7 @@ class House:
     """The real bench: the rows of :mod:`scenarios`, played in the simulated world."""
 
     def __init__(self) -> None:
-        self._digests: dict[str, str] = {}
+        self._digests: dict[Any, str] = {}
 
     def rows(self) -> Mapping[str, Any]:
         """Every row of the acceptance matrix."""
@@ -102,9 +107,9 @@ class House:
     def design(self, row: str) -> str:
         """The digest of the row's design."""
         design = self.rows()[row].design
-        if design.name not in self._digests:
-            self._digests[design.name] = design.digest()
-        return self._digests[design.name]
+        if design not in self._digests:
+            self._digests[design] = design.digest()
+        return self._digests[design]
 
     def play(self, row: str, plan: Plan, watcher: Watcher | None = None) -> History:
         """One run in the simulated world."""

@@ -172,9 +172,9 @@ def sweep(
 ) -> int:
     """Strike every point of the selected rows with every fault that applies, and judge each run.
 
-    A word of SELECTION names rows (base, rc-*), a field case (RC-13), fates (reply-lost, crash-*) or points
-    (Acquire, 'broker:*'). Words of one kind add up, words of different kinds narrow; without any,
-    everything is swept.
+    A word of SELECTION names rows (one-call, rc-*), a theme of rows (base, cases), a field case (RC-13),
+    fates (reply-lost, crash-*) or points (Acquire, 'broker:*'). Words of one kind add up, words of different
+    kinds narrow each other; without any, everything is swept.
 
     Writes runs.jsonl (a line for each run) and summary.md.
     """
@@ -185,7 +185,7 @@ def sweep(
     from reports.tally import Tally
 
     most = 0 if none else faults
-    chosen = select(selection, {name: card.cases for name, card in bench.rows().items()})
+    chosen = select(selection, {name: (card.theme, *card.cases) for name, card in bench.rows().items()})
     if not most and (chosen.points or chosen.fates):
         raise _unmatched(
             bench, chosen.points or chosen.fates, (), " Without faults, only rows can be selected."
@@ -235,7 +235,7 @@ def _unmatched(bench: Bench, words: Sequence[str], labels: Iterable[str], more: 
     from sim.text import show
 
     rows = bench.rows()
-    cases = {case for card in rows.values() for case in card.cases}
+    cases = {case for card in rows.values() for case in (card.theme, *card.cases)}
     return Trouble(
         f"'{show(words[0])}' selects no row, field case, fate or point."
         f"{nearest(words[0], [*rows, *sorted(cases), *VOCABULARY, *sorted(labels)])}{more}"

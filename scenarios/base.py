@@ -51,7 +51,7 @@ BAD_SHAPE = shell("call-1", "echo one", is_background=True)
 LONG = Program(
     "long", (Touch("effects.log", "long"), Print(STDOUT, b"x", 40), Pass(2_000), Touch("effects.log", "end"))
 )
-HOUR = Program("slow", (Touch("effects.log", "slow"), Pass(75_000), Print(STDOUT, b"late", 1), Exit(0)))
+SLOW = Program("slow", (Touch("effects.log", "slow"), Pass(75_000), Print(STDOUT, b"late", 1), Exit(0)))
 DETACHED = Program(
     "fork",
     (Touch("effects.log", "fork"), Print(STDOUT, b"x", 9), Exit(0), Pass(1_000), Print(STDOUT, b"y", 9)),
@@ -229,7 +229,7 @@ ROWS = (
     Row(
         "longer-than-a-lease",
         "a command that outlives a writer lease is renewed, never dispatched again",
-        alone("longer-than-a-lease", calls(shell("call-1", "slow")), DONE, programs=(HOUR,)),
+        alone("longer-than-a-lease", calls(shell("call-1", "slow")), DONE, programs=(SLOW,)),
         completes(1, 2),
         "003 Identity, admission and model history",
         ("RC-80",),

@@ -6,7 +6,7 @@ activations continue to refuse unresolved old tool turns").
 
 from __future__ import annotations
 
-from scenarios.base import DETACHED, DONE, HOUR, LONG, RESERVED, RUNNING, alone, completes
+from scenarios.base import DETACHED, DONE, LONG, RESERVED, RUNNING, SLOW, alone, completes
 from scenarios.row import Promise, Row
 from sim.design import SEED, SMALL, Design
 from sim.protocol import STDOUT
@@ -52,7 +52,7 @@ POURING = alone(
     programs=(ONE_GIB,),
     cancel="worker:w:call:WriteOutput.stdout#40",
 )
-WAITING = alone("slow", calls(shell("call-1", "slow")), DONE, programs=(HOUR,))
+WAITING = alone("slow", calls(shell("call-1", "slow")), DONE, programs=(SLOW,))
 ORPHAN = alone("orphan", calls(shell("call-1", "child")), DONE, programs=(CHILD,))
 AT_ONCE = alone("at-once", calls(shell("call-1", "hasty")), DONE, programs=(HASTY,))
 FORK = alone("late-output", calls(shell("call-1", "fork")), DONE, programs=(DETACHED,))

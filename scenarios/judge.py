@@ -51,7 +51,7 @@ def verdict(row: Row, plan: Plan, history: History) -> Verdict:
     """Judge a run of ``row`` under ``plan``: an empty plan stands for the row's own faults."""
     found = outcome(history.events)
     trace = encoded(history.events)
-    findings = [*judge(history.events, trace=trace), *_second(found)]
+    findings = [*judge(history.events, trace=trace), *_second(found), *_loads(found)]
     at = history.events[-1].at
     if row.sweepable and plan.strikes:
         findings += [
@@ -99,6 +99,15 @@ def _second(found: Outcome) -> list[Finding]:
             text = f"{workspace} is {FREE if free else HELD}, and a second Session there ends {probe.ending}"
             findings.append(Finding("second-session", 0, f"{text} ({probe.reason or 'no reason'})"))
     return findings
+
+
+def _loads(found: Outcome) -> list[Finding]:
+    """A second cold load finds what the first one found."""
+    unlike = [load for load in found.loads if load.second and not load.equal]
+    return [
+        Finding("equal-loads", 0, f"{load.session} was loaded {load.first}, then {load.second}")
+        for load in unlike
+    ]
 
 
 # --- the loss table

@@ -370,7 +370,7 @@ STEPS = (
     Step(
         "journal:call:RenewWriter",
         "behaviour §1.11: the lease of an owner whose turns are over",
-        {"holds": f"{ANY_LOSS} harmless crash paused writer-expired replaced"},
+        {"holds": f"{ANY_LOSS} harmless paused writer-expired replaced", "reopens": "crash"},
         "*/LoadSession#*",
     ),
     Step(

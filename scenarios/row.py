@@ -49,6 +49,11 @@ class Row(msgspec.Struct, frozen=True):
     design: Design = SCALED
 
     @property
+    def theme(self) -> str:
+        """The group of rows that this one belongs to: base rows, or field cases with their own faults."""
+        return "cases" if self.name.startswith("rc-") else "base"
+
+    @property
     def sweepable(self) -> bool:
         """Whether single faults are struck on top of the row."""
         return self.swept and not self.faults

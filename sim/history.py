@@ -153,6 +153,14 @@ class Healed(Event, frozen=True, gc=False):
     """From here on no fault strikes any more: what follows asks how the world was left."""
 
 
+class Left(Event, frozen=True, gc=False):
+    """A file of the world outside, as it is when the run is over."""
+
+    directory: str
+    name: str
+    content: bytes
+
+
 class Exhausted(Event, frozen=True, gc=False):
     """The run was stopped from outside: ``limit`` is ``horizon`` (virtual time) or ``budget`` (effects)."""
 

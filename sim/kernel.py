@@ -189,6 +189,7 @@ class Kernel:
         self._up(driver)
         self._after(horizon_ms, lambda _: self._exhaust("horizon"))
         self._clock.run(until=self._over)
+        self.events += [past.Left(self.now, *file) for file in self.outside.left()]
         return past.History(self.events, tuple(str(strike) for strike in self._trouble.missed))
 
     def _after(self, delay: int, happen: Callable[[Any], None], priority: EventPriority = NORMAL) -> None:

@@ -6,8 +6,6 @@ a message. Times are virtual milliseconds, sizes bytes.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import msgspec
 
 from sim.effects import Request, Secret
@@ -278,7 +276,10 @@ class Binding(Value, frozen=True, gc=False):
 
 
 class Checkpoint(Record, frozen=True, gc=False):
-    """Where the turn stands. ``phase`` as in :data:`sim.design.order.PHASES`; ``covered`` is a journal sequence."""
+    """Where the turn stands: before_model, await_runtime, results_ready or turn_settled.
+
+    ``covered`` is a journal sequence.
+    """
 
     phase: str
     prompt: str
@@ -1035,9 +1036,6 @@ class TakeReceipt(Request[Receipt], frozen=True, gc=False):
 
     execution: str
     envelope: Envelope
-
-
-Arguments: TypeAlias = dict[str, object]
 
 
 def flipped(content: bytes) -> bytes:

@@ -18,8 +18,8 @@ from sim.points import NO_FAULTS, Plan, Sighting, Watcher
 from sim.scenario import Program, Scenario, SessionPlan, usual
 from sim.storage.memory import MemoryDatabase, MemoryOutside
 
-DECOY = ("harness", "effects.log")
-"""A file in the harness's own directory that no command may ever touch."""
+DECOY = ("harness", "effects.log", b"untouched\n")
+"""A file in the harness's own directory, named like the one that commands change in their Workspaces."""
 
 
 def run(
@@ -28,7 +28,9 @@ def run(
     """Play ``scenario`` once. Equal arguments give an equal history, on any machine."""
     cancels = {turn.cancel for session in scenario.sessions for turn in session.turns}
     milestones = frozenset(cancels | {session.after for session in scenario.sessions}) - {""}
-    kernel = Kernel(MemoryDatabase(), MemoryOutside(), design, plan, CIRCUMSTANCES, watcher, milestones)
+    outside = MemoryOutside()
+    outside.append(*DECOY)
+    kernel = Kernel(MemoryDatabase(), outside, design, plan, CIRCUMSTANCES, watcher, milestones)
     probes = {session.workspace: probe_of(session) for session in scenario.sessions}
     sessions = (*scenario.sessions, *probes.values())
     _host_shared(kernel, scenario, sessions, design)

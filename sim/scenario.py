@@ -75,10 +75,6 @@ class Scenario(Value, frozen=True, gc=False):
     name: str
     sessions: tuple[SessionPlan, ...]
     programs: tuple[Program, ...] = ()
-    reloads: int = 2
-    """How often a Session whose owner died is loaded again."""
-    probes: bool = True
-    """Whether a second Session tries the Workspace of every Session at the end."""
 
 
 def usual(command: str) -> Program:

@@ -564,7 +564,9 @@ def main() -> None:
                 print(f"{entry.title}: {entry.check} no longer speaks, {replayed.check} does")
                 old[entry.title] = replayed
     again = "--again" in sys.argv
-    missing = [each for each in breakages() if each.title not in old or (again and not old[each.title].noticed)]
+    missing = [
+        each for each in breakages() if each.title not in old or (again and not old[each.title].noticed)
+    ]
     for entry, trouble in looked_for(missing):
         if entry.check or entry.title not in old:
             old[entry.title] = entry

@@ -51,6 +51,7 @@ from sim.history import (
     Failure,
     Healed,
     Learned,
+    Left,
     Struck,
     Write,
 )
@@ -423,6 +424,13 @@ bad(
         LEDGER, "e1", row("settled", msgspec.structs.replace(envelope(), status="not_started"))
     ),
     "execution e1 is settled as not started and has a capture",
+)
+
+good("decoy-untouched", lambda: Story().tell(Left(9, "harness", "effects.log", b"untouched\n")))
+bad(
+    "decoy-untouched",
+    lambda: Story().tell(Left(9, "harness", "effects.log", b"untouched\nmake\n")),
+    "the decoy harness/effects.log holds 15 bytes that are not its own",
 )
 
 good("order", whole)

@@ -55,6 +55,7 @@ class FakeRow(msgspec.Struct, frozen=True):
     name: str
     cases: tuple[str, ...]
     why: str
+    theme: str = "told"
     cites: str = "003 Lifecycle"
     plan: Plan = NO_FAULTS
     sweepable: bool = True

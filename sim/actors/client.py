@@ -16,6 +16,8 @@ SETTLE_MS = 95_000
 """Longer than a pause and a request's timeout: what was under way when the Sessions ended has arrived, or is lost."""
 RECOVER_MS = 5_000
 """Longer than a restart: after healing, every supervised process is up."""
+RELOADS = 2
+"""How often a Session that is not well is opened anew: what the second owner finds must equal what the first found."""
 LEASE_WAIT_MS = 61_000
 """Longer than a writer lease, so that a new owner can take the Session over."""
 
@@ -56,7 +58,7 @@ class Client(Actor):
         await Heal()
         await Sleep(RECOVER_MS)
         probes = {session.workspace: probe_of(session) for session in self.scenario.sessions}
-        for _, probe in enumerate(probes.values() if self.scenario.probes else ()):
+        for _, probe in enumerate(probes.values()):
             await self.play(probe, 1)
         for _, session in enumerate(self.scenario.sessions):
             await self.reload(session)
@@ -100,6 +102,10 @@ class Client(Actor):
         admitted = await self.prompt(session, Prompt(prompt, turn.text))
         if not admitted:
             return None
+        return await self.ended(session, prompt)
+
+    async def ended(self, session: str, prompt: str) -> TurnEnded | None:
+        """How a turn ended, as its owner tells it; None when the owner is dead."""
         try:
             return await Call(f"harness:{session}", AwaitTurn(prompt), TURN_TIMEOUT_MS)
         except (Failed, Uncertain):
@@ -126,13 +132,17 @@ class Client(Actor):
 
     async def reload(self, session: SessionPlan) -> None:
         """Look at a Session that is not well: does it take another prompt, and what does a new owner find?"""
-        first = self.unwell.get(session.name)
-        if first is None:
-            return
+        if session.name not in self.unwell:
+            last = len(session.turns)
+            ended = await self.ended(session.name, prompt_id(session.name, last))
+            if ended is not None:
+                return
+            self.unwell[session.name] = last + 1
+        first = self.unwell[session.name]
         if session.name in self.blocked:
             await self.prompt(session.name, Prompt(f"{session.name}.later", "go on"))
         loaded = False
-        for _, _again in enumerate(range(self.scenario.reloads)):
+        for _, _again in enumerate(range(RELOADS)):
             await Kill(f"owner:{session.name}")
             await Sleep(LEASE_WAIT_MS)
             await Boot(f"owner:{session.name}")

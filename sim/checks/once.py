@@ -9,13 +9,16 @@ from sim.checks.check import (
     acted,
     answered,
     asked,
+    at_all,
     by_execution,
     by_key,
     by_reference,
+    happened,
     wrote,
 )
 from sim.deeds import Spawn
 from sim.facts import Execution
+from sim.history import Left
 from sim.protocol import CancelExecution, Execute, Observed, StartExecution, Status
 
 
@@ -141,7 +144,26 @@ NOT_STARTED_NEVER_RAN = Check(
     hears=(acted(Spawn, by_execution, _ran), wrote(Execution, by_key, _settled)),
 )
 
+
+def _left(state: str, file: Left, scene: Scene) -> Told[str]:
+    if file.directory != "harness" or file.content == b"untouched\n":
+        return state, None
+    return (
+        state,
+        f"the decoy {file.directory}/{file.name} holds {len(file.content)} bytes that are not its own",
+    )
+
+
+DECOY_UNTOUCHED = Check(
+    "decoy-untouched",
+    cites="003 Implementation and validation",
+    says="A command changes its Workspace, never the harness's own directory.",
+    start="",
+    hears=(happened(Left, at_all, _left),),
+)
+
 CHECKS = (
+    DECOY_UNTOUCHED,
     EFFECT_ONCE_PER_EXECUTION,
     EFFECT_ONCE_PER_MODEL_CALL,
     DISPATCH_ONCE,

@@ -34,10 +34,16 @@ class Design(msgspec.Struct, frozen=True):
 
     def digest(self) -> str:
         """The identity of the design: 12 hex digits over every rule's text and every limit."""
-        text = [f"{rule.name} {inspect.getsource(rule.answer)}" for rule in catalogue().values()]
-        text += [f"{name} {inspect.getsource(answer)}" for name, answer in sorted(self.replaced)]
+        text = [f"{rule.name} {_text(rule.answer)}" for rule in catalogue().values()]
+        text += [f"{name} {_text(answer)}" for name, answer in sorted(self.replaced)]
         text.append(repr(msgspec.to_builtins(self.limits)))
         return hashlib.sha256("\n".join(text).encode()).hexdigest()[:12]
+
+
+def _text(answer: Callable[..., Any]) -> str:
+    """What a rule's answer depends on: its source, and the values that it was made with."""
+    made_with = [repr(cell.cell_contents) for cell in getattr(answer, "__closure__", None) or ()]
+    return " ".join([inspect.getsource(answer), *made_with])
 
 
 def catalogue() -> dict[str, Rule[..., Any]]:

@@ -2,15 +2,6 @@
 
 from __future__ import annotations
 
-PHASES = (
-    "before_model",
-    "model_output_committed",
-    "await_runtime",
-    "results_ready",
-    "turn_settled",
-)
-"""The phases of a checkpoint in this path (behaviour, checkpoint of the Session journal)."""
-
 ORDER = (
     "acquire",
     "register",

@@ -94,6 +94,10 @@ class MemoryOutside:
         """The bytes of a file; empty when there is none."""
         return self.files.get((directory, name), b"")
 
+    def left(self) -> list[tuple[str, str, bytes]]:
+        """Every file with its directory and content, in order."""
+        return [(directory, name, content) for (directory, name), content in sorted(self.files.items())]
+
     def append(self, directory: str, name: str, content: bytes) -> None:
         """Add bytes at the end of a file."""
         self.files[directory, name] = self.read(directory, name) + content

@@ -188,8 +188,8 @@ class Harness(Actor):
             try:
                 await Call(self.journal, Append(f"{turn.prompt}.settled", records))
                 break
-            except (Failed, Uncertain):
-                if not self.ask(retry.settle_again, "", writes, self.limits):
+            except (Failed, Uncertain) as failure:
+                if not self.ask(retry.settle_again, str(failure), writes, self.limits):
                     raise
         self.records += [*turn.records, *records]
 
