@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
+from heapq import heappop
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import msgspec
@@ -74,6 +75,11 @@ class _Slot:
 
 class Clock(_Slot, Environment):
     """SimPy's environment. Its time is a whole number of milliseconds, and is read without a call."""
+
+    def step(self) -> None:
+        """The next occurrence: each of ours has one callback, for life, and none of them fails."""
+        self._now, _, _, occurrence = heappop(self._queue)
+        occurrence.callbacks[0](occurrence)
 
     if TYPE_CHECKING:
 
