@@ -79,7 +79,7 @@ class Clock(_Slot, Environment):
     def step(self) -> None:
         """The next occurrence: each of ours has one callback, for life, and none of them fails."""
         self._now, _, _, occurrence = heappop(self._queue)
-        occurrence.callbacks[0](occurrence)
+        occurrence.callbacks[0](occurrence)  # pyright: ignore[reportUnknownMemberType]
 
     if TYPE_CHECKING:
 

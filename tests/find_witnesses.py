@@ -116,6 +116,11 @@ MORE: dict[str, dict[str, Answer]] = {
         "names the value": lambda call: admission.text_error.answer(call) and f"Wrong: {call.arguments}",
     },
     "admission.rounds_left": {"one more": lambda done, limits: done <= limits.rounds},
+    "admission.timeout_of": {
+        "the default": lambda call, limits: limits.shell_timeout,
+        "none at all": constant(0),
+        "for ever": constant(10**9),
+    },
     "cancel.proves_not_started": {
         "also what ran": lambda cancelled, state, status: cancelled and state == "settled",
         "also what is open": lambda cancelled, state, status: cancelled,
@@ -584,19 +589,24 @@ def replay(entry: Entry) -> Entry | None:
 
 
 def looked_for(missing: list[Breakage]) -> Iterator[tuple[Entry, list[str]]]:
-    """Search for each of these, two at a time."""
-    if not missing:
-        return
-    places = [(name, NOTHING) for name in ROWS]
-    for name in STRUCK:
-        sweep = single(reached(ROWS[name]))
-        places += [(name, write(sweep.plan(number))) for number in range(1, len(sweep))]
-    fork = get_context("fork")
-    with fork.Pool(2) as pool:
-        for share in pool.imap(index, [places[at : at + 50] for at in range(0, len(places), 50)]):
-            INDEX.update(share)
-    with fork.Pool(2) as pool:
-        yield from pool.imap_unordered(search, map(breakages().index, missing))
+    """Search for each of these: in the rows, and, for what these do not show, in single faults."""
+    left = missing
+    for places in ([(name, NOTHING) for name in ROWS], struck()):
+        fork = get_context("fork")
+        with fork.Pool(2) as pool:
+            for share in pool.imap(index, [places[at : at + 50] for at in range(0, len(places), 50)] if left else ()):
+                INDEX.update(share)
+        with fork.Pool(2) as pool:
+            found = list(pool.imap_unordered(search, map(breakages().index, left)))
+        yield from found
+        shown = {entry.title for entry, _ in found if entry.check}
+        left = [breakage for breakage in left if breakage.title not in shown]
+
+
+def struck() -> list[Place]:
+    """Every single fault of the rows on which these are tried."""
+    sweeps = {name: single(reached(ROWS[name])) for name in STRUCK}
+    return [(name, write(sweep.plan(at))) for name, sweep in sweeps.items() for at in range(1, len(sweep))]
 
 
 if __name__ == "__main__":

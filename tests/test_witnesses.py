@@ -13,6 +13,27 @@ from sim.design.design import catalogue
 CLASSES = {"masked", "equivalent", "two faults", "no row", "no check", "bench crash"}
 """Why a breakage is noticed by no single fault."""
 
+UNNOTICED = {
+    "cancel.is_best_effort",
+    "capture.admits_anew",
+    "capture.physical_status",
+    "capture.receipt_asserts_activation",
+    "capture.rechecks_owner",
+    "capture.result_status",
+    "capture.stream_queue",
+    "execution.runtime_is_gone",
+    "execution.shows_as",
+    "execution.start_refusal_is_definite",
+    "lease.failed_claim_status",
+    "settlement.acknowledges",
+    "writer.command_conflicts",
+    "writer.inline_conflicts",
+    "writer.output_conflicts",
+    "writer.refused_renewal_stops_writes",
+    "writer.same_records",
+}
+"""The rules of which every breakage survives a single fault. This list only gets shorter."""
+
 FOUND = kept()
 THEMES = sorted({name.partition(".")[0] for name in catalogue()})
 
@@ -51,12 +72,12 @@ def test_every_breakage_is_noticed_or_explained_once():
     assert sorted(entry.title for entry in FOUND) == sorted(breakage.title for breakage in breakages())
 
 
-def test_every_rule_has_a_breakage_and_what_survives_has_a_reason():
-    noticed = {entry.rule for entry in FOUND if entry.noticed}
-    for name in catalogue():
-        survivors = [entry for entry in FOUND if entry.rule == name and not entry.noticed]
-        assert name in noticed or survivors, f"{name} is not broken by anything"
-        for entry in survivors:
-            assert entry.survives in CLASSES, f"{entry.title} survives for no reason"
-            assert bool(entry.masked_by) == (entry.survives == "masked"), entry.title
-            assert entry.why.endswith("."), f"{entry.title}: {entry.why!r}"
+def test_every_rule_but_those_named_has_a_breakage_that_is_noticed():
+    assert set(catalogue()) - {entry.rule for entry in FOUND if entry.noticed} == UNNOTICED
+
+
+def test_what_survives_says_why():
+    for entry in (each for each in FOUND if not each.noticed):
+        assert entry.survives in CLASSES, f"{entry.title} survives for no reason"
+        assert bool(entry.masked_by) == (entry.survives == "masked"), entry.title
+        assert entry.why.endswith("."), f"{entry.title}: {entry.why!r}"
