@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 # The bench itself is imported by the commands that need it, so that help and usage errors come at once.
 
 
+MOST_JOBS = 64
+"""More worker processes than this only wait for each other."""
+
+
 class Guarded(RichGroup):
     """A command that always ends with a message and an exit code, never with a traceback."""
 
@@ -197,7 +201,7 @@ def sweep(
         with _stoppable() as stop:
             _counted(campaign, stop)
             with _progress(campaign.size.runs, "judging runs") as step:
-                jobs = jobs or os.cpu_count() or 1
+                jobs = min(jobs or os.cpu_count() or 1, campaign.size.runs, MOST_JOBS)
                 for delivery in deliver(campaign.ranges(), campaign.work, jobs, lambda: bool(stop)):
                     folder.add(tally.add(delivery).line)
                     step()

@@ -15,7 +15,7 @@ from sim.design import SCALED, Design
 from sim.history import History
 from sim.kernel import Kernel
 from sim.points import NO_FAULTS, Plan, Sighting, Watcher
-from sim.scenario import Program, Scenario, SessionPlan, usual
+from sim.scenario import Program, Scenario, SessionPlan, refuse_ill_formed, usual
 from sim.storage.memory import MemoryDatabase, MemoryOutside
 
 DECOY = ("harness", "effects.log", b"untouched\n")
@@ -25,7 +25,12 @@ DECOY = ("harness", "effects.log", b"untouched\n")
 def run(
     scenario: Scenario, plan: Plan = NO_FAULTS, design: Design = SCALED, watcher: Watcher | None = None
 ) -> History:
-    """Play ``scenario`` once. Equal arguments give an equal history, on any machine."""
+    """Play ``scenario`` once. Equal arguments give an equal history, on any machine.
+
+    Raises:
+        IllFormed: a prompt, a model's text or an id of the scenario is no well-formed Unicode.
+    """
+    refuse_ill_formed(scenario)
     cancels = {turn.cancel for session in scenario.sessions for turn in session.turns}
     milestones = frozenset(cancels | {session.after for session in scenario.sessions}) - {""}
     outside = MemoryOutside()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 from sim.protocol import SHELL, STDERR, STDOUT, ModelOutput, ToolCall, Value
+from sim.text import has_unpaired, show
 
 
 class Step(Value, frozen=True, gc=False):
@@ -104,3 +105,27 @@ def says(text: str) -> ModelOutput:
 def calls(*batch: ToolCall) -> ModelOutput:
     """A round in which the model asks for a batch of calls."""
     return ModelOutput(calls=batch)
+
+
+class IllFormed(ValueError):
+    """A scenario holds text with half a surrogate pair where only well-formed text can travel."""
+
+
+def refuse_ill_formed(scenario: Scenario) -> None:
+    """Prompts, texts and ids must be well-formed; arguments are JSON text, in which escapes can say anything.
+
+    Raises:
+        IllFormed: names the text, escaped, and what to write instead.
+    """
+    for session in scenario.sessions:
+        for turn in session.turns:
+            said = [turn.text, *(answer.text for answer in turn.answers)]
+            said += [
+                text for answer in turn.answers for call in answer.calls for text in (call.id, call.arguments)
+            ]
+            wrong = next((text for text in said if has_unpaired(text)), None)
+            if wrong is not None:
+                raise IllFormed(
+                    f"Session {session.name}: '{show(wrong[:40])}' holds an unpaired surrogate; ill-formed text is "
+                    "written as an escape in a call's JSON arguments."
+                )

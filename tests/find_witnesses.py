@@ -594,7 +594,9 @@ def looked_for(missing: list[Breakage]) -> Iterator[tuple[Entry, list[str]]]:
     for places in ([(name, NOTHING) for name in ROWS], struck()):
         fork = get_context("fork")
         with fork.Pool(2) as pool:
-            for share in pool.imap(index, [places[at : at + 50] for at in range(0, len(places), 50)] if left else ()):
+            for share in pool.imap(
+                index, [places[at : at + 50] for at in range(0, len(places), 50)] if left else ()
+            ):
                 INDEX.update(share)
         with fork.Pool(2) as pool:
             found = list(pool.imap_unordered(search, map(breakages().index, left)))

@@ -6,12 +6,15 @@ import msgspec
 import pytest
 
 from faults.sweeps import single
+from scenarios.base import DONE, alone
 from scenarios.judge import MISSED, PASSED, broken, verdict
 from scenarios.row import NoSuchPlace, own_plan, reached
 from scenarios.rows import ROWS
+from sim.design import SEED
 from sim.outcome import outcome
 from sim.points import NO_FAULTS, Fate, Plan, Point, Strike
 from sim.run import run
+from sim.scenario import IllFormed, calls, says, shell
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
@@ -64,3 +67,30 @@ def test_what_befalls_one_session_never_reaches_another_on_its_own_workspace():
 
         assert [turn.ending for turn in found.turns if turn.session == "b"] == ["completed"], strike
         assert found.lease("v") == ""
+
+
+@pytest.mark.parametrize(
+    ("scenario", "ending", "reason"),
+    [
+        (alone("quotes", calls(shell("c", '"' * 25_000)), DONE), "error", "hosted_tool_batch_invalid"),
+        (alone("wide", calls(shell("c", "\u00e9" * 40_000)), DONE), "error", "hosted_tool_batch_invalid"),
+        (
+            alone("text", calls(shell("c", "make")), says("x" * 70_000)),
+            "error",
+            "hosted_model_output_too_large",
+        ),
+        (alone("fits", calls(shell("c", "x" * 20_000)), says("x" * 60_000)), "completed", ""),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_what_no_record_can_keep_ends_the_turn_plainly_and_frees_the_workspace(scenario, ending, reason):
+    found = outcome(run(scenario, design=SEED).events)
+
+    assert [(turn.ending, turn.reason) for turn in found.turns] == [(ending, reason)]
+    assert found.lease("w") == ""
+
+
+@pytest.mark.parametrize("answer", [says("\ud800"), calls(shell("\ud800", "make"))])
+def test_ill_formed_text_outside_arguments_is_refused_before_the_run(answer):
+    with pytest.raises(IllFormed, match=r"'\\ud800' holds an unpaired surrogate"):
+        run(alone("ill", answer))

@@ -7,8 +7,12 @@ from typing import cast
 from sim.design.limits import Limits
 from sim.protocol import SHELL, Response, ToolCall, Value
 from sim.rule import rule
-from sim.text import JsonError, parse_json, shell_input_error
+from sim.text import JsonError, parse_json, shell_input_error, stringify
 
+RECORD_ROOM = 512
+"""What the record of a batch holds beside its calls, in bytes."""
+CALL_ROOM = 64
+"""What a call holds beside its texts: field names, flags and punctuation, in bytes."""
 NOT_EXECUTED = "Not executed: another call of this batch is invalid."
 SHELL_KEYS = frozenset({"command", "description", "is_background", "timeout"})
 
@@ -41,7 +45,7 @@ def cut_short(call: ToolCall) -> bool:
 @rule("000 §6 Limits and identity", without="a call over the inline limit is persisted and dispatched")
 def oversized(call: ToolCall, limits: Limits) -> bool:
     """Ids and payload of a call must fit the broker's envelope; a larger one ends the turn as a plain error."""
-    return len(call.id) + len(call.arguments) + len(call.name) > limits.call_envelope
+    return written(call) > limits.call_envelope
 
 
 @rule(
@@ -50,10 +54,7 @@ def oversized(call: ToolCall, limits: Limits) -> bool:
 )
 def assistant_fits(calls: tuple[ToolCall, ...], limits: Limits) -> bool:
     """The record of the whole batch must fit before any side effect."""
-    return (
-        sum(len(call.arguments) + len(call.id) + len(call.name) + 64 for call in calls)
-        <= limits.history_record
-    )
+    return sum(written(call) for call in calls) + RECORD_ROOM <= limits.history_record
 
 
 @rule("000 §4.1", without="a malformed call acquires the Workspace and wedges it")
@@ -127,6 +128,11 @@ def not_reserved(call: ToolCall) -> Response:
 def rounds_left(done: int, limits: Limits) -> bool:
     """A turn asks the model at most sixteen times."""
     return done < limits.rounds
+
+
+def written(call: ToolCall) -> int:
+    """The bytes of a call as JSON writes it into a record."""
+    return sum(len(stringify(text).encode()) for text in (call.id, call.name, call.arguments)) + CALL_ROOM
 
 
 def arguments_of(call: ToolCall) -> object:

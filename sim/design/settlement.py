@@ -5,6 +5,15 @@ from __future__ import annotations
 from sim.design.limits import Limits
 from sim.protocol import Envelope, InputAccepted, Record, Response, TurnSettled
 from sim.rule import rule
+from sim.text import stringify
+
+RECORD_ROOM = 512
+"""What a record holds beside its text: ids, names and punctuation, in bytes."""
+
+
+def written(text: str) -> int:
+    """The bytes of a text as JSON writes it into a record."""
+    return len(stringify(text).encode())
 
 
 @rule("behaviour §1.2", without="two turns of one Session run at once")
@@ -27,8 +36,9 @@ def known_prompt(prompt: str, admitted: frozenset[str]) -> bool:
 
 @rule("behaviour §5", without="a prompt larger than any record is admitted")
 def prompt_fits(text: str, limits: Limits) -> bool:
-    """A prompt's body fits the limit."""
-    return len(text) <= limits.prompt
+    """A prompt's body fits the limit, and so does the record that admits it."""
+    size = len(text.encode())
+    return size <= limits.prompt and written(text) + RECORD_ROOM <= limits.history_record
 
 
 @rule("003 Identity", without="a new owner executes what the old one may have executed")
@@ -66,7 +76,13 @@ def goes_on(delivery: str) -> bool:
 @rule("003 Identity", without="history and admitted outcome disagree, or the record is refused by the Store")
 def result_fits(text: str, limits: Limits) -> bool:
     """An admitted result must fit the complete serialized history record; it is never shortened or omitted."""
-    return len(text) + 512 <= limits.history_record
+    return written(text) + RECORD_ROOM <= limits.history_record
+
+
+@rule("behaviour §5", without="the turn is recovery blocked for a text of the model that no record can keep")
+def output_fits(text: str, limits: Limits) -> bool:
+    """What the model says must fit its record; a longer text ends the turn as a plain error."""
+    return written(text) + RECORD_ROOM <= limits.history_record
 
 
 @rule("003 Identity", without="the model is asked again over results that are not all recorded and resolved")

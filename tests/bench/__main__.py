@@ -60,23 +60,24 @@ def echoes() -> Figure:
     return "echo", "times a bare SimPy loop, an exchange with a commit", median(ratios)
 
 
+def turn(row: Row) -> tuple[float, float, float]:
+    """One clean turn in U a message: played; with its digest; and with every check."""
+    base = unit()
+    history: list[History] = []
+    played = seconds(lambda: history.append(run(row.scenario, design=row.design)))
+    events = history[0].events
+    hashed = seconds(lambda: digest_of(encoded(events)))
+    trace = encoded(events)
+    judged = seconds(lambda: judge(events, trace=trace))
+    each = base * 2 * sum(isinstance(event, Asked) for event in events)
+    return played / each, (played + hashed) / each, (played + hashed + judged) / each
+
+
 def turns(row: Row) -> Iterator[Figure]:
-    """A clean turn with history and digest, and with every check, in U a message."""
-    costs: dict[str, list[float]] = {"scripts and kernel": [], "turn": [], "judged turn": []}
-    for _ in range(ROUNDS):
-        base = unit()
-        history: list[History] = []
-        played = seconds(lambda: history.append(run(row.scenario, design=row.design)))
-        events = history[0].events
-        hashed = seconds(lambda: digest_of(encoded(events)))
-        trace = encoded(events)
-        judged = seconds(lambda: judge(events, trace=trace))
-        each = base * 2 * sum(isinstance(event, Asked) for event in events)
-        costs["scripts and kernel"].append(played / each)
-        costs["turn"].append((played + hashed) / each)
-        costs["judged turn"].append((played + hashed + judged) / each)
-    for name, found in costs.items():
-        yield name, f"U a message, {row.name} without faults", median(found)
+    """A clean turn with history and digest, and with every check."""
+    rounds = [turn(row) for _ in range(ROUNDS)]
+    for name, costs in zip(("played turn", "turn", "judged turn"), zip(*rounds, strict=True), strict=True):
+        yield name, f"U a message, {row.name} without faults", median(costs)
 
 
 def sample(shard: int) -> tuple[int, float]:

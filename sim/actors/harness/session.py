@@ -155,6 +155,8 @@ class Harness(Actor):
             output = await self.infer(turn)
             await turn.consume()
             turn.stop_if_cancelled()
+            if not self.ask(settlement.output_fits, output.text, self.limits):
+                raise Failed("hosted_model_output_too_large", 413)
             if not output.calls:
                 await turn.append(Assistant(request.prompt, asked, output.text, ()))
                 return

@@ -370,7 +370,7 @@ class ToolTurn:
     def told(self, call: Reserved, envelope: Envelope) -> Response:
         """What the model is told; an admitted result that fits no record is never shortened (003 Identity)."""
         response = self.ask(settlement.tells, call.call.id, call.call.name, envelope)
-        if not self.ask(settlement.result_fits, stringify(response.text), self.limits):
+        if not self.ask(settlement.result_fits, response.text, self.limits):
             raise RecoveryRequired("the admitted result does not fit its history record")
         return response
 
