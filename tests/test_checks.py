@@ -124,7 +124,8 @@ PAYLOAD = json.dumps({"toolName": SHELL, "input": json.loads(INPUT)}).encode()
 REFERENCE = Reference("e1", "w1", "a.p1", 1, "digest")
 CAPABILITY = Secret("capability", "a capability of 43 characters, as they are..")
 TOKEN = WriterToken("a.owner1", Secret("writer token", "the token of the first owner of session a"), 1)
-PHYSICAL = Physical("success", 0, "", "", False, False)
+PHYSICAL = Physical("success", 0, "", "built", False, False)
+TOLD = "built\n[status: success, exit code: 0]"
 OUTPUT = {STDOUT: b"built", STDERR: b""}
 ADMITTED = Receipt("e1", "manifest", "committed", 0, "outcome")
 
@@ -139,7 +140,7 @@ def envelope(status: str = "complete", **changed: Any) -> Envelope:
         return Envelope("e1", status, 0, "", "", False, None)
     seals = tuple(Seal(stream, 1, len(content), sha256(content)) for stream, content in OUTPUT.items())
     capture = Capture("capture", status, "" if status == "complete" else "storage_failed", "manifest", seals)
-    return Envelope("e1", "success", 0, "", "", False, msgspec.structs.replace(capture, **changed))
+    return Envelope("e1", "success", 0, "", "built", False, msgspec.structs.replace(capture, **changed))
 
 
 def row(state: str, told: Envelope | None = None, **changed: Any) -> Execution:
@@ -225,8 +226,17 @@ class Story:
         return self.write(LEDGER, "e1", row("prepared"))
 
     def intent(self, execution: str = "e1", call: str = "c1") -> Story:
-        self.write(RESOURCES, "a/args", StoredResource("inline", sha256(INPUT), INPUT))
-        return self.record(ToolIntent("a.p1", execution, call, "w1", "digest", "args", "v3"))
+        return self.keep().record(ToolIntent("a.p1", execution, call, "w1", "digest", "args", "v3"))
+
+    def keep(self, call: ToolCall = CALL) -> Story:
+        """What an intent keeps of its call."""
+        for name, content in (
+            ("w1.input", call.arguments.encode()),
+            ("w1.definition", call.name.encode()),
+            ("args", INPUT),
+        ):
+            self.write(RESOURCES, f"a/{name}", StoredResource("inline", sha256(content), content))
+        return self
 
     def checkpoint(self, phase: str = "await_runtime", state: str = "dispatch") -> Story:
         bindings = () if phase == "before_model" else (Binding("e1", "c1", "w1", "digest", state),)
@@ -273,7 +283,7 @@ class Story:
         return self.write(LEDGER, "e1", row("settled", envelope(), dispatches=1))
 
     def result(self, execution: str = "e1", *calls: str, round: int = 1) -> Story:
-        responses = tuple(Response(call, SHELL, "ok") for call in calls or ("c1",))
+        responses = tuple(answer(call) for call in calls or ("c1",))
         return self.record(ToolResult("a.p1", round, execution, responses))
 
     def resolve(self) -> Story:
@@ -337,7 +347,7 @@ def whole() -> Story:
 
 
 def answer(call: str) -> Response:
-    return Response(call, SHELL, "ok")
+    return Response(call, SHELL, TOLD)
 
 
 # --- one good history and some bad ones for each check
@@ -636,6 +646,15 @@ bad(
 bad(
     "blocked-stays-blocked",
     lambda: (
+        blocked()
+        .record(InputAccepted("a.p2", "go"))
+        .ask("client", "harness:a", Prompt("a.p2", "go"), Admitted(9))
+    ),
+    "session a admitted a.p2 while it is recovery blocked",
+)
+bad(
+    "blocked-stays-blocked",
+    lambda: (
         ready()
         .ask("client", "harness:a", LoadSession("a"), Failure("hosted_turn_recovery_required", 409))
         .infer()
@@ -838,6 +857,17 @@ bad(
     "execution e1 got another receipt",
 )
 
+LEFT = "e1 is left reserved: its cancellation was never asked"
+
+
+def cancels() -> Story:
+    return ready().ask("harness:a", "broker", CancelExecution("e1"), doubt="timeout")
+
+
+good("no-reservation-left-behind", lambda: cancels().tell(Healed(0)))
+bad("no-reservation-left-behind", lambda: ready().tell(Healed(0)), LEFT)
+bad("no-reservation-left-behind", lambda: ready().tell(Crashed(0, "worker:w")).tell(Healed(0)), LEFT)
+
 
 # --- identity
 
@@ -891,6 +921,21 @@ bad(
     "calls-kept-apart",
     lambda: ready().dispatch(reference=msgspec.structs.replace(REFERENCE, worker_call="c1")),
     "execution e1 was dispatched under another identity",
+)
+
+
+INTENT = ToolIntent("a.p1", "e1", "c1", "w1", "digest", "args", "v3")
+bad(
+    "argument-bytes",
+    lambda: (
+        Story().assistant().keep(msgspec.structs.replace(CALL, arguments=CALL.arguments + " ")).record(INTENT)
+    ),
+    "intent of e1 keeps another input than the model gave",
+)
+bad(
+    "argument-bytes",
+    lambda: Story().assistant().keep(msgspec.structs.replace(CALL, name="read_file")).record(INTENT),
+    "intent of e1 keeps another definition than the model gave",
 )
 
 
@@ -1047,6 +1092,105 @@ bad(
 )
 
 
+# --- what is told
+
+
+def told(text: str = TOLD, error: bool = False, **changed: Any) -> Story:
+    """A receipt over an envelope, and what the model is told of it."""
+    story = Story().receipt(told=msgspec.structs.replace(envelope(), **changed))
+    return story.record(ToolResult("a.p1", 1, "e1", (Response("c1", SHELL, text, error),)))
+
+
+CUT = "built\n[the output is retained]\n[status: success, exit code: 0]"
+KILLED: dict[str, Any] = {"status": "cancelled", "exit_code": -1, "signal": "SIGTERM"}
+OF_E1 = "the model is told of e1:"
+good("model-is-told-the-truth", lambda: told(CUT, truncated=True))
+bad("model-is-told-the-truth", lambda: told(error=True), f"{OF_E1} an error is True of status success")
+bad(
+    "model-is-told-the-truth",
+    lambda: told("[status: success, exit code: 0]"),
+    f"{OF_E1} the preview is missing",
+)
+bad(
+    "model-is-told-the-truth",
+    lambda: told("built [status: error, exit code: 1]", True, status="error", exit_code=12),
+    f"{OF_E1} exit code: 12 is missing",
+)
+bad(
+    "model-is-told-the-truth",
+    lambda: told("built [status: error, exit code: 12]", True, status="error", exit_code=1),
+    f"{OF_E1} exit code: 1 is missing",
+)
+bad(
+    "model-is-told-the-truth",
+    lambda: told("built [status: cancelled, exit code: -1]", True, **KILLED),
+    f"{OF_E1} signal: SIGTERM is missing",
+)
+bad(
+    "model-is-told-the-truth",
+    lambda: told("status: success [exit code: 0]", preview="status: success"),
+    f"{OF_E1} status: success is missing",
+)
+bad("model-is-told-the-truth", lambda: told(truncated=True), f"{OF_E1} cut output is told as whole")
+bad("model-is-told-the-truth", lambda: told(CUT), f"{OF_E1} whole output is told as cut")
+
+
+def ended(code: int = 0, by: str = "", *emitted: Emit, **changed: Any) -> Story:
+    """A process that built, emitted what else there is, and ended so; and the envelope of it."""
+    story = Story().spawn().act(Emit("e1", STDOUT, b"built"))
+    for emit in emitted:
+        story.act(emit)
+    story.act(ExitProcess("e1", code, by))
+    return story.receipt(told=msgspec.structs.replace(envelope(), **changed))
+
+
+WARNED = Emit("e1", STDERR, b"with 2 warnings\n")
+OF_THE_ENVELOPE = "the envelope of e1 has"
+good("envelope-tells-what-happened", lambda: ended(-1, "SIGTERM", WARNED, **KILLED))
+bad(
+    "envelope-tells-what-happened",
+    lambda: ended(2, status="error", exit_code=1),
+    f"{OF_THE_ENVELOPE} exit code 1 instead of 2",
+)
+bad(
+    "envelope-tells-what-happened",
+    lambda: ended(2, exit_code=2),
+    f"{OF_THE_ENVELOPE} status success of a process that ended otherwise",
+)
+bad(
+    "envelope-tells-what-happened",
+    lambda: ended(status="error"),
+    f"{OF_THE_ENVELOPE} status error of a process that ended well",
+)
+bad(
+    "envelope-tells-what-happened",
+    lambda: Story().spawn().receipt(),
+    f"{OF_THE_ENVELOPE} status success of a process that ended otherwise",
+)
+bad(
+    "envelope-tells-what-happened",
+    lambda: ended(-1, "SIGTERM", status="cancelled", exit_code=-1),
+    f"{OF_THE_ENVELOPE} exit code -1 instead of -1 SIGTERM",
+)
+bad(
+    "envelope-tells-what-happened",
+    lambda: ended(0, "", WARNED, preview="built\nwith 2"),
+    f"{OF_THE_ENVELOPE} a preview that does not end as the output does",
+)
+
+good("settled-as-told", whole)
+bad(
+    "settled-as-told",
+    lambda: Story().settle().ended("cancelled"),
+    "turn a.p1 is settled as completed and was told to be cancelled",
+)
+bad(
+    "settled-as-told",
+    lambda: Story().ended("error").settle(),
+    "turn a.p1 is settled as completed and was told to be error",
+)
+
+
 # --- the tests
 
 NAMES = [check.name for check in CHECKS]
@@ -1136,6 +1280,31 @@ def test_a_dead_owner_has_no_listener_and_a_dead_worker_no_process() -> None:
     story = ready().dispatch().spawn().tell(Crashed(0, "worker:w")).tell(Crashed(0, "owner:a"))
     story.settled().release().register().close().ended()
     assert found("no-release-while-live", story) == found("listener-closes-with-its-turn", story) == []
+
+
+def test_a_dead_owner_cannot_ask_and_what_was_dispatched_is_no_reservation() -> None:
+    orphan = ready().tell(Crashed(0, "owner:a")).tell(Healed(0))
+    running = ready().start().dispatch().tell(Healed(0))
+    assert found("no-reservation-left-behind", orphan) == found("no-reservation-left-behind", running) == []
+
+
+@pytest.mark.parametrize(
+    "emit",
+    [
+        WARNED,
+        Emit("e1", STDERR, b"\x1b[0m"),
+        Emit("e1", STDERR, b"\n"),
+        Emit("e1", STDOUT, b"late", late=True),
+    ],
+)
+def test_a_preview_may_end_with_either_stream_and_need_not_show_what_is_late_or_unprintable(
+    emit: Emit,
+) -> None:
+    assert found("envelope-tells-what-happened", ended(0, "", emit)) == []
+
+
+def test_a_turn_that_is_told_to_be_blocked_may_be_settled() -> None:
+    assert found("settled-as-told", Story().ended("recovery-blocked").settle()) == []
 
 
 def test_a_cancelled_call_needs_no_execution_and_no_acknowledgement() -> None:

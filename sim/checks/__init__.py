@@ -17,6 +17,7 @@ from sim.checks import (
     order,
     retries,
     secrecy,
+    truth,
 )
 from sim.checks.check import Check, Finding, Judge
 from sim.history import Event
@@ -34,6 +35,7 @@ CHECKS: tuple[Check, ...] = (
     *identity.CHECKS,
     *retries.CHECKS,
     *secrecy.CHECKS,
+    *truth.CHECKS,
     *ending.CHECKS,
 )
 """All of them."""

@@ -167,6 +167,8 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
 
 def _took(standing: Standing, entry: Entry, scene: Scene) -> Told[Standing]:
     prompt: Any = entry.record
+    if standing.blocked:  # what is written now was not admitted before
+        return standing, None
     admitted, opened = standing.admitted | {prompt.prompt}, standing.open | {prompt.prompt}
     return Standing(standing.blocked, admitted, opened), None
 

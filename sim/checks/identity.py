@@ -96,6 +96,11 @@ def _kept(state: bool, entry: Entry, scene: Scene) -> Told[bool]:
         return state, f"intent of {intent.execution} names arguments that are not durable"
     if _foreground(_parsed(row.content)) != meant:
         return state, f"intent of {intent.execution} keeps other arguments than the model gave"
+    call: Any = scene.intended[intent.execution].call
+    for kind, content in (("input", call.arguments), ("definition", call.name)):
+        row = scene.row(RESOURCES, f"{scene.session}/{intent.worker_call}.{kind}")
+        if row is None or row.content != content.encode("utf-8", "surrogatepass"):
+            return state, f"intent of {intent.execution} keeps another {kind} than the model gave"
     return state, None
 
 
@@ -137,7 +142,7 @@ def _identified(state: bool, execute: Execute, scene: Scene) -> Told[bool]:
 ONE_ARGUMENT = Check(
     "argument-bytes",
     cites="003 Identity; 000 §5",
-    says="The arguments of a call are the same in model output, record, kept input, dispatch and process.",
+    says="The tool and arguments of a call are the same in model output, record, kept input, dispatch and process.",
     start=False,
     hears=(
         recorded(ToolIntent, lambda entry, scene: entry.record.execution, _kept),

@@ -91,12 +91,6 @@ def may_infer(phase: str) -> bool:
     return phase in ("before_model", "results_ready")
 
 
-@rule("003 Identity", without="an execution that never started is acknowledged to a worker that never ran it")
-def acknowledges(status: str) -> bool:
-    """What ran is acknowledged; what never started has nothing to acknowledge."""
-    return status != "not_started"
-
-
 @rule("003 Identity", without="the turn believes an acknowledgement that is for another execution")
 def acknowledged(asked: str, answered: str) -> bool:
     """An acknowledgement is exact: it names this execution."""

@@ -81,7 +81,7 @@ class Harness(Actor):
     async def admit(self, request: Prompt) -> Admitted:
         """The same prompt again gets the same answer; a new one starts a turn."""
         if self.ask(settlement.known_prompt, request.prompt, frozenset(self.admitted)):
-            return Admitted(self.admitted[request.prompt])
+            return Admitted(self.admitted.get(request.prompt, 0))
         if not self.ask(settlement.prompt_fits, request.text, self.limits):
             raise Failed("invalid_hosted_prompt", 413)
         if not self.ask(settlement.one_turn, self.turn.prompt if self.turn else "", request.prompt):

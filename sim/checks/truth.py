@@ -1,0 +1,183 @@
+"""What is told is what happened: to the model, in the envelope, and to whoever waits for a turn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from sim.checks.check import (
+    Check,
+    Scene,
+    Told,
+    acted,
+    answered,
+    by_addressee,
+    by_execution,
+    by_recorded_execution,
+    recorded,
+)
+from sim.deeds import Emit, ExitProcess, Spawn
+from sim.protocol import AwaitTurn, Entry, Envelope, Response, ToolReceipt, ToolResult, TurnEnded, TurnSettled
+
+RETAINED = "retained"
+"""The word by which a model learns that there is more output than it is shown."""
+
+
+def _enveloped(known: Envelope | None, entry: Entry, scene: Scene) -> Told[Envelope | None]:
+    receipt: Any = entry.record
+    return receipt.envelope, None
+
+
+def _untrue(envelope: Envelope, response: Response) -> Iterator[str]:
+    """What is wrong with a response; what the command itself wrote counts for nothing but the preview."""
+    if response.error != (envelope.status != "success"):
+        yield f"an error is {response.error} of status {envelope.status}"
+    if envelope.preview not in response.text:
+        yield "the preview is missing"
+    told = response.text.replace(envelope.preview, "", 1)
+    end = f"signal: {envelope.signal}" if envelope.signal else f"exit code: {envelope.exit_code}"
+    for words in (f"status: {envelope.status}", end):
+        if not re.search(rf"{re.escape(words)}(?!\w)", told):
+            yield f"{words} is missing"
+    if envelope.truncated != (RETAINED in told):
+        yield "cut output is told as whole" if envelope.truncated else "whole output is told as cut"
+
+
+def _resulted(known: Envelope | None, entry: Entry, scene: Scene) -> Told[Envelope | None]:
+    result: Any = entry.record
+    if known is None:
+        return known, None
+    wrong = [lie for response in result.responses for lie in _untrue(known, response)]
+    return known, f"the model is told of {result.execution}: {'; '.join(wrong)}" if wrong else None
+
+
+MODEL_IS_TOLD_THE_TRUTH = Check(
+    "model-is-told-the-truth",
+    cites="003 Ownership and transport",
+    says="A model is told of an execution its preview, its status, how it ended, and whether there is more of it.",
+    start=None,
+    hears=(
+        recorded(ToolReceipt, by_recorded_execution, _enveloped),
+        recorded(ToolResult, by_recorded_execution, _resulted),
+    ),
+)
+
+
+# --- the envelope
+
+SHOWN = 16
+"""How many of the last characters that a process wrote are looked for at the end of its preview."""
+
+
+class Ran(msgspec.Struct, frozen=True, gc=False):
+    """What the world saw of a process: its spawn, its end, and what it wrote last into each pipe."""
+
+    spawned: bool = False
+    exit: ExitProcess | None = None
+    last: tuple[tuple[str, bytes], ...] = ()
+
+
+def _spawned(ran: Ran, spawn: Spawn, scene: Scene) -> Told[Ran]:
+    return replace(ran, spawned=True), None
+
+
+def _exited(ran: Ran, deed: ExitProcess, scene: Scene) -> Told[Ran]:
+    return replace(ran, exit=deed), None
+
+
+def _emitted(ran: Ran, emit: Emit, scene: Scene) -> Told[Ran]:
+    if emit.late:
+        return ran, None
+    others = tuple(piece for piece in ran.last if piece[0] != emit.stream)
+    return replace(ran, last=(*others, (emit.stream, emit.content[-4 * SHOWN :]))), None
+
+
+def _ends(ran: Ran) -> list[str]:
+    """How a preview may end: two pipes are read side by side, so either may be read last. Empty for any end."""
+    ends = [content.rstrip()[-SHOWN:].decode("ascii", "replace") for _, content in ran.last]
+    plain = all(end and end.isascii() and end.isprintable() for end in ends)
+    return ends if plain else []
+
+
+def _misreported(ran: Ran, envelope: Envelope) -> Iterator[str]:
+    end = ran.exit
+    if end is not None and (envelope.exit_code, envelope.signal) != (end.exit_code, end.signal):
+        told = f"exit code {envelope.exit_code} {envelope.signal}".rstrip()
+        yield f"{told} instead of {end.exit_code} {end.signal}".rstrip()
+    well = end is not None and end.exit_code == 0 and not end.signal
+    if well != (envelope.status == "success"):
+        yield f"status {envelope.status} of a process that ended {'well' if well else 'otherwise'}"
+    ends = _ends(ran)
+    if ends and not envelope.preview.rstrip().endswith(tuple(ends)):
+        yield "a preview that does not end as the output does"
+
+
+def _received(ran: Ran, entry: Entry, scene: Scene) -> Told[Ran]:
+    receipt: Any = entry.record
+    wrong = "; ".join(_misreported(ran, receipt.envelope)) if ran.spawned else ""
+    return ran, f"the envelope of {receipt.execution} has {wrong}" if wrong else None
+
+
+ENVELOPE_TELLS_WHAT_HAPPENED = Check(
+    "envelope-tells-what-happened",
+    cites="003 Ownership and transport",
+    says="The envelope of what ran has the exit code and signal of its process, and a preview that ends as it did.",
+    start=Ran(),
+    hears=(
+        acted(Spawn, by_execution, _spawned),
+        acted(Emit, by_execution, _emitted),
+        acted(ExitProcess, by_execution, _exited),
+        recorded(ToolReceipt, by_recorded_execution, _received),
+    ),
+)
+
+
+# --- the end of a turn
+
+
+class Ending(msgspec.Struct, frozen=True, gc=False):
+    """How a turn ended: as it is recorded, and as it was told; empty when it was not."""
+
+    settled: str = ""
+    told: str = ""
+
+
+def _differs(ending: Ending, prompt: str) -> str | None:
+    if not ending.settled or not ending.told or ending.settled == ending.told:
+        return None
+    return f"turn {prompt} is settled as {ending.settled} and was told to be {ending.told}"
+
+
+def _settled(ending: Ending, entry: Entry, scene: Scene) -> Told[Ending]:
+    record: Any = entry.record
+    after = replace(ending, settled=record.state)
+    return after, _differs(after, record.prompt)
+
+
+def _told(ending: Ending, answer: object, scene: Scene) -> Told[Ending]:
+    if not isinstance(answer, TurnEnded) or answer.state == "recovery-blocked":
+        return ending, None
+    after = replace(ending, told=answer.state)
+    return after, _differs(after, scene.asked.request.prompt)
+
+
+SETTLED_AS_TOLD = Check(
+    "settled-as-told",
+    cites="003 Identity; behaviour §9.4",
+    says="A turn is told to have ended as its journal says, unless it is told to be blocked.",
+    start=Ending(),
+    hears=(
+        recorded(TurnSettled, lambda entry, scene: (scene.session, entry.record.prompt), _settled),
+        answered(
+            AwaitTurn,
+            lambda answer, scene: (by_addressee(answer, scene), scene.asked.request.prompt),
+            _told,
+        ),
+    ),
+)
+
+CHECKS = (MODEL_IS_TOLD_THE_TRUTH, ENVELOPE_TELLS_WHAT_HAPPENED, SETTLED_AS_TOLD)
