@@ -6,6 +6,7 @@ Values only; a scenario is one of the three arguments of a run, beside the plan 
 from __future__ import annotations
 
 import json
+import re
 
 from sim.protocol import SHELL, STDERR, STDOUT, ModelOutput, ToolCall, Value
 from sim.text import has_unpaired, show
@@ -107,8 +108,12 @@ def calls(*batch: ToolCall) -> ModelOutput:
     return ModelOutput(calls=batch)
 
 
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+"""What a Session and a Workspace may be called: their names stand in addresses and in points."""
+
+
 class IllFormed(ValueError):
-    """A scenario holds text with half a surrogate pair where only well-formed text can travel."""
+    """A scenario holds a name that is no name, or half a surrogate pair where only well-formed text can travel."""
 
 
 def refuse_ill_formed(scenario: Scenario) -> None:
@@ -118,6 +123,9 @@ def refuse_ill_formed(scenario: Scenario) -> None:
         IllFormed: names the text, escaped, and what to write instead.
     """
     for session in scenario.sessions:
+        for name in (session.name, session.workspace):
+            if not NAME.fullmatch(name):
+                raise IllFormed(f"'{show(name)}' names no Session or Workspace: use letters, digits, - and _.")
         for turn in session.turns:
             said = [turn.text, *(answer.text for answer in turn.answers)]
             said += [

@@ -14,7 +14,7 @@ from sim.design import SEED
 from sim.outcome import outcome
 from sim.points import NO_FAULTS, Fate, Plan, Point, Strike
 from sim.run import run
-from sim.scenario import IllFormed, calls, says, shell
+from sim.scenario import IllFormed, Scenario, SessionPlan, calls, says, shell
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
@@ -94,3 +94,9 @@ def test_what_no_record_can_keep_ends_the_turn_plainly_and_frees_the_workspace(s
 def test_ill_formed_text_outside_arguments_is_refused_before_the_run(answer):
     with pytest.raises(IllFormed, match=r"'\\ud800' holds an unpaired surrogate"):
         run(alone("ill", answer))
+
+
+@pytest.mark.parametrize("name", ["", "a:b", "a/b", "a#1", "\ud800"])
+def test_a_session_or_workspace_whose_name_cannot_stand_in_an_address_is_refused(name):
+    with pytest.raises(IllFormed, match="names no Session or Workspace"):
+        run(Scenario("named", (SessionPlan("a", name, ()),)))
