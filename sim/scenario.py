@@ -125,7 +125,9 @@ def refuse_ill_formed(scenario: Scenario) -> None:
     for session in scenario.sessions:
         for name in (session.name, session.workspace):
             if not NAME.fullmatch(name):
-                raise IllFormed(f"'{show(name)}' names no Session or Workspace: use letters, digits, - and _.")
+                raise IllFormed(
+                    f"'{show(name)}' names no Session or Workspace: use letters, digits, - and _."
+                )
         for turn in session.turns:
             said = [turn.text, *(answer.text for answer in turn.answers)]
             said += [
