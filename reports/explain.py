@@ -14,6 +14,8 @@ from reports.trouble import Trouble
 from sim.effects import Deed, Request, Transaction
 from sim.text import show
 
+OBSERVED = "observed"
+"""The name under which the published tables stand beside what the simulation shows."""
 _DOORS = {ANY: "whatever a process asks", TIME: "a moment of an actor's life"}
 
 
@@ -23,7 +25,7 @@ def explain(bench: Bench, name: str, width: int) -> Iterator[str]:
     Raises:
         Trouble: nothing does.
     """
-    found = [entry for kind in (_row, _fate, _check, _rule, _label) for entry in kind(bench, name)]
+    found = [entry for kind in (_row, _fate, _check, _rule, _label, _observed) for entry in kind(bench, name)]
     if not found:
         raise Trouble(
             f"'{show(name)}' is no row, fate, check, rule or label of a point.{nearest(name, names(bench))} "
@@ -35,7 +37,7 @@ def explain(bench: Bench, name: str, width: int) -> Iterator[str]:
 
 def names(bench: Bench) -> list[str]:
     """Every name that can be explained."""
-    return [*bench.rows(), *VOCABULARY, *checks(), *rules(), *labels()]
+    return [*bench.rows(), *VOCABULARY, *checks(), *rules(), *labels(), OBSERVED]
 
 
 def checks() -> Mapping[str, Any]:
@@ -103,3 +105,18 @@ def _label(bench: Bench, name: str) -> Iterator[list[str]]:
     if kind is not None:
         door = "call" if issubclass(kind, Request) else "commit" if issubclass(kind, Transaction) else "act"
         yield [f"label {name} of a {door}", " ".join((kind.__doc__ or "").replace("``", "").split())]
+
+
+def _observed(bench: Bench, name: str) -> Iterator[list[str]]:
+    if name == OBSERVED:
+        from scenarios.observed import compare, tally
+
+        compared = compare()
+        count = tally(compared)
+        yield [
+            f"observed: {count.cells} published cells, {count.mismatches} shown otherwise by the simulation"
+        ]
+        for cell in compared:
+            mark = "==" if cell.agrees else "--"
+            shown = "" if cell.agrees else f", simulated {cell.simulated} ({cell.reason})"
+            yield [f"{mark} {cell.case} {cell.row}, {cell.column}: {cell.published}{shown}"]

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from reports.bench import House
+from reports.explain import explain
 from scenarios import base, observed
 from scenarios.cases import ROWS as CASES
 from scenarios.judge import PASSED, verdict
@@ -372,3 +374,11 @@ def test_rc_87_and_89_a_conflict_is_an_end(name: str) -> None:
     assert asked(name, Status) == []
     ledger = observed.table(before_healing(name), LEDGER.name)
     assert [(row.state, row.dispatches) for row in ledger.values()] == [("settled", 0)]
+
+
+def test_the_published_tables_are_shown_cell_by_cell_with_their_count():
+    told = list(explain(House(), "observed", 100))
+
+    assert told[0] == "observed: 88 published cells, 0 shown otherwise by the simulation"
+    assert len(told) == 89
+    assert all(line.startswith("== RC-") for line in told[1:])
