@@ -70,6 +70,8 @@ _WAITING: Any = object()
 
 
 class _Slot:
+    """Where the time stands: SimPy keeps it in ``_now`` and reads it by a property, which would cost a call each time."""
+
     __slots__ = ("_now",)
 
 
