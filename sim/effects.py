@@ -7,6 +7,7 @@ the very same scripts.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -287,13 +288,17 @@ class Heal(Effect[None], frozen=True, gc=False):
 
 
 class Secret:
-    """A capability or token. It can be compared and handed over; no encoder of ours ever writes its value."""
+    """A capability or token. It can be compared and handed over; no encoder of ours ever writes its value.
 
-    __slots__ = ("name", "value")
+    ``fingerprint`` is the SHA-256 of the value, as whoever must recognise it keeps it: 64 hex digits.
+    """
+
+    __slots__ = ("fingerprint", "name", "value")
 
     def __init__(self, name: str, value: str) -> None:
         self.name = name
         self.value = value
+        self.fingerprint = hashlib.sha256(value.encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Secret) and self.value == other.value

@@ -70,7 +70,7 @@ _WAITING: Any = object()
 
 
 class _Slot:
-    """Where the time stands: SimPy keeps it in ``_now`` and reads it by a property, which would cost a call each time."""
+    """Where the time stands: SimPy keeps it in ``_now``; its own property would cost a call each time it is read."""
 
     __slots__ = ("_now",)
 

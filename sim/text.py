@@ -239,9 +239,16 @@ class _Container(NamedTuple):
 
 
 def _written(value: object, form: _Form) -> str:
-    text: list[str] = []
-    _write(text, value, form)
-    return "".join(text)
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, list):
+        items = cast(list[object], value)
+        flat = [text for text in (_scalar(item, form) for item in items) if text is not None]
+        if len(flat) == len(items):
+            return f"[{','.join(flat)}]"
+    pieces: list[str] = []
+    _write(pieces, cast(object, value), form)
+    return "".join(pieces)
 
 
 def _write(
@@ -317,7 +324,8 @@ _quote = json.JSONEncoder(ensure_ascii=False).encode
 
 def _quoted(text: str) -> str:
     """Return `text` as `JSON.stringify` does: escapes for quotes, backslashes, C0, lone surrogates."""
-    return _SURROGATE.sub(_escape, _quote(pair(text)))
+    quoted = _quote(pair(text))
+    return quoted if quoted.isascii() else _SURROGATE.sub(_escape, quoted)
 
 
 def _number(number: float) -> str | None:

@@ -119,7 +119,7 @@ class CommitRecords(Transaction[Appended], frozen=True, gc=False):
 
     @property
     def label(self) -> str:
-        return "+".join(record.label for record in self.records)
+        return "+".join([record.label for record in self.records])
 
     @property
     def operation(self) -> str:
@@ -251,7 +251,7 @@ class Store(Actor):
 
     async def acquire(self, request: AcquireWriter) -> WriterGrant:
         """Grant the writer lease. Failed: ``managed_session_writer_conflict``."""
-        token_hash = sha256(request.token.value.encode())
+        token_hash = request.token.fingerprint
         lease = self.limits.writer_lease
         return await Commit(TakeWriter(request.session, request.owner, token_hash, lease))
 
@@ -331,7 +331,7 @@ class Store(Actor):
 
 def claim_of(token: WriterToken) -> Claim:
     """A writer's token as the database keeps it: hashed."""
-    return Claim(token.owner, sha256(token.token.value.encode()), token.generation)
+    return Claim(token.owner, token.token.fingerprint, token.generation)
 
 
 def sha256(content: bytes) -> str:

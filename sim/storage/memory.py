@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,7 +19,7 @@ class MemoryDatabase:
     """Committed rows. It is a :class:`~sim.effects.Disk` for reading, and applies transactions whole or not at all."""
 
     def __init__(self) -> None:
-        self.tables: dict[str, dict[str, Any]] = {}
+        self.tables = defaultdict[str, dict[str, Any]](dict)
 
     def get(self, table: Table[Row], key: str) -> Row | None:
         """The committed row under ``key``, or None."""
@@ -39,19 +40,17 @@ class MemoryDatabase:
         unit = _Unit(self.tables, now)
         answer = transaction.apply(unit, ask)
         writes = tuple(unit.writes)
-        for write in writes:
-            self.write(write)
+        self.write(*writes)
         return answer, writes
 
-    def write(self, write: Write) -> None:
-        """Make one row durable, or remove it when the write carries none."""
-        rows = self.tables.get(write.table)
-        if rows is None:
-            rows = self.tables[write.table] = {}
-        if write.row is None:
-            rows.pop(write.key, None)
-        else:
-            rows[write.key] = write.row
+    def write(self, *writes: Write) -> None:
+        """Make rows durable; one is removed by a write that carries none."""
+        tables = self.tables
+        for write in writes:
+            if write.row is not None:
+                tables[write.table][write.key] = write.row
+            else:
+                tables[write.table].pop(write.key, None)
 
 
 class _Unit(msgspec.Struct):
