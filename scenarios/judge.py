@@ -172,7 +172,7 @@ def _in_place(row: Row, found: Outcome, lease: str) -> str:
     if lease == FREE and len(endings) == len(row.promise.endings):
         if unlike and set(unlike) <= {ERROR, UNCORRECTED}:
             return "plain"
-        if unlike in ([AFTER_REFUSAL], []):
+        if unlike in ([AFTER_REFUSAL], []) or (row.uncancelled and endings == [*row.uncancelled.endings]):
             return "refused"
     return f"{', '.join(endings)}, {lease}; {'; '.join(broken(row.promise, found))}"
 

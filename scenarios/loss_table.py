@@ -336,14 +336,19 @@ STEPS = (
         "worker:call:WriteOutput.*",
         "003 Ownership and transport: lost raw-write replies are not retried",
         {
-            "holds": "delayed paused",
+            "holds": "delayed",
+            "unless halted": "paused",
             "blocked kept": f"{ANY_LOSS} duplicated crash capability-expired",
         },
     ),
     Step(
         "worker:call:*",
         "behaviour §3.1 finish, finalize, accept",
-        {"holds": "harmless paused", "blocked kept": f"{ANY_LOSS} crash capability-expired"},
+        {
+            "holds": "harmless",
+            "unless halted": "paused",
+            "blocked kept": f"{ANY_LOSS} crash capability-expired",
+        },
     ),
     # --- durable capture and admission
     Step("publisher:call:*", "behaviour §3.1 segment, page, seal, manifest", CAPTURING),
