@@ -17,6 +17,7 @@ from sim.history import (
     Asked,
     Committed,
     Crashed,
+    Declined,
     Event,
     Healed,
     History,
@@ -33,7 +34,7 @@ PASSED, FINDING, MISSED = "passed", "finding", "missed"
 REFUSED_AT_LOAD = "hosted_turn_recovery_required"
 HELD, FREE = "held", "free"
 WHILE_OPEN, WHEN_AWAITED = "while open", "when awaited"
-WHEN_DISPATCHED, UNLESS_HALTED = "when dispatched", "unless halted"
+WHEN_DISPATCHED, UNLESS_HALTED, UNLESS_OVERTAKEN = "when dispatched", "unless halted", "unless overtaken"
 AS_TOLD = {AFTER_REFUSAL: "completed", UNCORRECTED: ERROR}
 """What a client that was not there before is told of an ending."""
 
@@ -122,7 +123,8 @@ def _against_table(row: Row, plan: Plan, found: Outcome, events: Sequence[Event]
     if not says:
         return [f"the table has no cell for {strike.point.label} under {strike.fate}; the run shows: {is_}"]
     what = f"{strike.point.label} under {strike.fate}"
-    return [] if says == is_ else [f"{what}: the table says {says}, the run shows {is_}"]
+    untold = (says, is_) == ("refused", "holds") and "cancelled" in row.promise.endings
+    return [] if says == is_ or untold else [f"{what}: the table says {says}, the run shows {is_}"]
 
 
 def _resolved(cell: str, row: Row, events: Sequence[Event]) -> str:
@@ -135,6 +137,8 @@ def _resolved(cell: str, row: Row, events: Sequence[Event]) -> str:
         return "holds"
     if cell == WHEN_DISPATCHED:
         return f"blocked {HELD}" if _dispatched(events) else "holds"
+    if cell == UNLESS_OVERTAKEN:
+        return f"blocked {HELD}" if _overtaken(events) else "holds"
     if cell == UNLESS_HALTED:
         return f"blocked {HELD}" if _halt_lost(events) else "holds"
     return cell.replace("kept", _lease_at_strike(events))
@@ -231,6 +235,11 @@ def _halt_lost(events: Sequence[Event]) -> bool:
     """Whether a worker was asked to stop a command, and nobody learned that it heard."""
     halts = {event.exchange for event in _asking(events, Halt)}
     return any(isinstance(event, Learned) and event.exchange in halts for event in events)
+
+
+def _overtaken(events: Sequence[Event]) -> bool:
+    """Whether a publication met the expired lease before its renewal did."""
+    return any(isinstance(event, Declined) and event.label.startswith("Output.") for event in events)
 
 
 def _asking(events: Sequence[Event], request: type) -> list[Asked]:

@@ -13,6 +13,7 @@ Cells:
 * ``when awaited``: ``plain`` if the turn waits for the runtime to acquire it, else ``holds``: nobody asked how it went;
 * ``when dispatched``: ``blocked held`` if the execution concerned is ever sent to a worker, else ``holds``;
 * ``unless halted``: ``holds``, but ``blocked held`` if the worker was asked to stop and nobody learned that it heard;
+* ``unless overtaken``: ``holds``, but ``blocked held`` if a publication met the expired lease before its renewal did;
 * ``uncancelled``: the cancellation never arrived: the row's promise without it;
 * ``blocked``: recovery blocked in place, and a cold load refuses the turn, twice;
 * ``settled``: recovery blocked in place, though the turn is durably settled: a cold load opens the Session;
@@ -388,7 +389,8 @@ STEPS = (
         "journal:call:RenewWriter",
         "003 Ownership and transport, table",
         {
-            "holds": "lost unanswered delivered-late harmless writer-expired",
+            "holds": "lost unanswered delivered-late harmless",
+            "unless overtaken": "writer-expired",
             "blocked kept": "lost! unanswered! refused refused! paused replaced",
             "died kept": "crash",
         },

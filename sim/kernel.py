@@ -6,7 +6,7 @@ again. Equal times are ordered by who asked first, which makes a run a function 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from functools import partial
 from heapq import heappop
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import msgspec
 from simpy import Environment
-from simpy.events import NORMAL, Event, EventPriority
+from simpy.core import StopSimulation
+from simpy.events import NORMAL, EventPriority
 
 from sim import history as past
 from sim.actor import Actor
@@ -54,8 +55,8 @@ LATE_MS = 1_000
 """How long after the caller's timeout a late message arrives: after the caller's own retry."""
 DELAY_MS = 5_000
 """A delay within the caller's timeout."""
-PAUSE_MS = 90_000
-"""How long a paused process stands still: longer than a writer lease."""
+PAUSE_MS = 75_000
+"""How long a paused process stands still: longer than a writer lease, shorter than three timeouts in a row."""
 RESTART_MS = 2_000
 """After a crash, how long until a supervised process is up again."""
 HORIZON_MS = 4 * 3_600_000
@@ -79,9 +80,10 @@ class Clock(_Slot, Environment):
     """SimPy's environment. Its time is a whole number of milliseconds, and is read without a call."""
 
     def step(self) -> None:
-        """The next occurrence: each of ours has one callback, for life, and none of them fails."""
+        """The next occurrence happens. SimPy's own step goes through a list of callbacks, and looks for a failure."""
         self._now, _, _, occurrence = heappop(self._queue)
-        occurrence.callbacks[0](occurrence)  # pyright: ignore[reportUnknownMemberType]
+        happen = occurrence.happen  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue, reportUnknownVariableType]
+        happen(occurrence)
 
     if TYPE_CHECKING:
 
@@ -95,10 +97,9 @@ class Clock(_Slot, Environment):
 
 
 class Occurrence(msgspec.Struct, eq=False):
-    """Something that is going to happen: what SimPy looks at of an event, and no more."""
+    """Something that is going to happen."""
 
-    callbacks: list[Callable[[Any], None]] | None
-    _ok: ClassVar[bool] = True
+    happen: Callable[[Any], None]
 
 
 class Step(Occurrence):
@@ -166,12 +167,11 @@ class Kernel:
         # The dead among them too: a coroutine that Python collects runs its ``finally``.
         self._unfinished: dict[int, Life] = {}
         self._serial = self._exchanges = self._effects = self._running = 0
-        self._deadlines: dict[int, deque[Exchange]] = {}
+        self._deadlines = defaultdict[int, deque[Exchange]](deque)
         self._labels: dict[type, str] = {}
         self._driver = ""
-        self._over = Event(self._clock)
-        # SimPy reads these lists and changes none, so that all exchanges share them.
-        self._there, self._within, self._back = [self._deliver], [self._deliver_within], [self._receive]
+        self._ending = False
+        self._there, self._within, self._back = self._deliver, self._deliver_within, self._receive
 
     # --- building and running ------------------------------------------------------------------------------------
 
@@ -196,12 +196,12 @@ class Kernel:
             self._up(process)
         self._up(driver)
         self._after(horizon_ms, lambda _: self._exhaust("horizon"))
-        self._clock.run(until=self._over)
+        self._clock.run()
         self.events += [past.Left(self.now, *file) for file in self.outside.left()]
         return past.History(self.events, tuple(str(strike) for strike in self._trouble.missed))
 
     def _after(self, delay: int, happen: Callable[[Any], None], priority: EventPriority = NORMAL) -> None:
-        self._clock.schedule(Occurrence([happen]), priority, delay)
+        self._clock.schedule(Occurrence(happen), priority, delay)
 
     @property
     def now(self) -> int:
@@ -209,13 +209,15 @@ class Kernel:
         return self._clock.now
 
     def _exhaust(self, limit: str) -> None:
-        if not self._over.triggered:
+        if not self._ending:
             self.events.append(past.Exhausted(self._clock.now, limit))
-            self._over.succeed()
+            self._end(None, None)
 
-    def _driven(self, answer: Any, error: Exception | None) -> None:
-        if not self._over.triggered:
-            self._over.succeed()
+    def _end(self, answer: Any, error: Exception | None) -> None:
+        """Nothing happens after this moment."""
+        if not self._ending:
+            self._ending = True
+            self._after(0, _stop)
 
     def _up(self, name: str) -> None:
         self._boots[name] = life = self._boots.get(name, 0) + 1
@@ -228,7 +230,7 @@ class Kernel:
             if process.alive:  # the boot of another actor of the process may have been its end
                 script = self._born(host, None, None, f"{host.address}.boot", life, None)
                 if host.address == self._driver:
-                    script.listeners = (self._driven,)
+                    script.listeners = (self._end,)
                 self._begin(script, host.actor.boot, ())
 
     # --- running scripts -----------------------------------------------------------------------------------------
@@ -382,9 +384,7 @@ class Kernel:
 
     def _expect(self, exchange: Exchange, timeout_ms: int) -> None:
         """The caller gives up at the deadline; within a process nothing is lost, and nobody gives up."""
-        waiting = self._deadlines.get(timeout_ms)
-        if waiting is None:
-            waiting = self._deadlines[timeout_ms] = deque()
+        waiting = self._deadlines[timeout_ms]
         if not waiting:
             self._after(timeout_ms, lambda _: self._overdue(waiting), LAST)
         elif waiting[0].done:
@@ -392,7 +392,7 @@ class Kernel:
         waiting.append(exchange)
 
     def _return(self, exchange: Exchange, delay: int) -> None:
-        exchange.callbacks = self._back
+        exchange.happen = self._back
         self._clock.schedule(exchange, NORMAL, delay)
 
     def _send_struck(self, exchange: Exchange, fate: str) -> None:
@@ -415,7 +415,10 @@ class Kernel:
     def _deliver(self, exchange: Any) -> None:
         host = exchange.host
         if host.process.running:
-            self._handle(host, exchange, exchange.label, exchange)
+            request = exchange.request
+            script = host.handlers[request.__class__](host.actor, request)
+            life = self._born(host, script, exchange.caller, exchange.label, exchange.nth, exchange)
+            self._advance(life, None, None)
         elif host.process.paused:
             host.process.backlog.append((self._deliver, (exchange,)))
         else:
@@ -431,14 +434,11 @@ class Kernel:
         """The second copy of a duplicated request; nobody waits for its reply."""
         host = exchange.host
         if host.process.running:
-            self._handle(host, exchange, f"{exchange.label}~copy", None)
+            script = host.handlers[exchange.request.__class__](host.actor, exchange.request)
+            life = self._born(host, script, exchange.caller, f"{exchange.label}~copy", exchange.nth, None)
+            self._advance(life, None, None)
         elif host.process.paused:
             host.process.backlog.append((self._deliver_copy, (exchange,)))
-
-    def _handle(self, host: Host, exchange: Exchange, label: str, answers: Exchange | None) -> None:
-        request = exchange.request
-        script = host.handlers[type(request)](host.actor, request)
-        self._advance(self._born(host, script, exchange.caller, label, exchange.nth, answers), None, None)
 
     def _reply(self, exchange: Exchange, answer: Any, error: Failed | Uncertain | None) -> None:
         exchange.answer = told = answer
@@ -456,7 +456,7 @@ class Kernel:
             return
         if self._trouble.remembers and error is None:
             self._trouble.remember(exchange.host.address, exchange.request, answer)
-        exchange.callbacks = self._back
+        exchange.happen = self._back
         self._clock.schedule(exchange, NORMAL, exchange.distance)
 
     def _answer_struck(self, exchange: Exchange) -> bool:
@@ -516,16 +516,16 @@ class Kernel:
     # --- commits and deeds ---------------------------------------------------------------------------------------
 
     def _commit(self, life: Life, commit: Commit[Any], label: str, nth: int, fate: str) -> Any:
-        step = Step([self._applied], life, commit.transaction, label, nth, fate)
+        step = Step(self._applied, life, commit.transaction, label, nth, fate)
         self._clock.schedule(step, NORMAL, HOP_MS)
         return _WAITING
 
     def _applied(self, step: Step) -> None:
-        life, fate, now = step.life, step.fate, self._clock.now
+        life, now = step.life, self._clock.now
         self._running = life.serial
-        if fate in ("commit-failed", "unknown-not-applied"):
-            self.events.append(past.Declined(now, life.serial, step.nth, step.label, fate))
-            failed = Failed("database_failed", 503) if fate == "commit-failed" else Uncertain("server")
+        if step.fate in ("commit-failed", "unknown-not-applied"):
+            self.events.append(past.Declined(now, life.serial, step.nth, step.label, step.fate))
+            failed = Failed("database_failed", 503) if step.fate == "commit-failed" else Uncertain("server")
             self._feed(life, None, failed)
             return
         try:
@@ -535,9 +535,12 @@ class Kernel:
             self._feed(life, None, refusal)
             return
         self.events.append(past.Committed(now, life.serial, step.nth, step.label, writes, answer))
-        if fate == "altered-at-rest":
+        if not step.fate:
+            self._feed(life, answer)
+            return
+        if step.fate == "altered-at-rest":
             self._rot(life, step.nth, writes)
-        self._feed(life, answer, Uncertain("server") if fate == "unknown-applied" else None)
+        self._feed(life, answer, Uncertain("server") if step.fate == "unknown-applied" else None)
 
     def _rot(self, life: Life, nth: int, writes: tuple[past.Write, ...]) -> None:
         """One byte of every content that was just written changes on the disk."""
@@ -548,12 +551,11 @@ class Kernel:
             for write in writes
             if getattr(write.row, "content", b"")
         )
-        for write in rotten:
-            self.disk.write(write)
+        self.disk.write(*rotten)
         self.events.append(past.Committed(self._clock.now, life.serial, nth, "rot", rotten, None))
 
     def _act(self, life: Life, act: Act[Any], label: str, nth: int, fate: str) -> Any:
-        self._clock.schedule(Step([self._done], life, act.deed, label, nth, fate), NORMAL, HOP_MS)
+        self._clock.schedule(Step(self._done, life, act.deed, label, nth, fate), NORMAL, HOP_MS)
         return _WAITING
 
     def _done(self, step: Step) -> None:
@@ -573,7 +575,7 @@ class Kernel:
     # --- scripts beside scripts ----------------------------------------------------------------------------------
 
     def _sleep(self, life: Life, sleep: Sleep) -> Any:
-        self._clock.schedule(Step([self._woken], life, sleep), NORMAL, sleep.ms)
+        self._clock.schedule(Step(self._woken, life, sleep), NORMAL, sleep.ms)
         return _WAITING
 
     def _woken(self, step: Step) -> None:
@@ -583,7 +585,7 @@ class Kernel:
         label = start.script.__name__
         parent.counts[label] = nth = parent.counts.get(label, 0) + 1
         child = self._born(parent.host, None, parent, label, nth, None)
-        self._clock.schedule(Step([self._begun], child, start), NORMAL, 0)
+        self._clock.schedule(Step(self._begun, child, start), NORMAL, 0)
         return child
 
     def _begun(self, step: Step) -> None:
@@ -729,6 +731,10 @@ class Kernel:
         Kill: _kill,
         Heal: _heal,
     }
+
+
+def _stop(_: Any) -> None:
+    raise StopSimulation(None)
 
 
 def _took(take: Callable[[int], None], place: int, answer: Any, error: Exception | None) -> None:

@@ -26,6 +26,7 @@ HOW = (
     "when awaited",
     "when dispatched",
     "unless halted",
+    "unless overtaken",
 )
 LEASE = ("kept", "held", "free")
 
