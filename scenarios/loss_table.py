@@ -330,6 +330,12 @@ STEPS = (
     ),
     Step(
         "worker:act:*",
+        "behaviour §3.1 release: a detached child writes while the turn is over, and its worker must yet let go",
+        {"holds": "act-failed act-failed!", "blocked kept": "crash paused"},
+        "*/_linger#*",
+    ),
+    Step(
+        "worker:act:*",
         "behaviour §3.2 Worker",
         {"holds": "act-failed act-failed!", "unless halted": "paused", "blocked kept": "act-half crash"},
     ),
