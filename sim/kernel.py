@@ -200,6 +200,12 @@ class Kernel:
         self.events += [past.Left(self.now, *file) for file in self.outside.left()]
         return past.History(self.events, tuple(str(strike) for strike in self._trouble.missed))
 
+    def close(self) -> None:
+        """Untie the world, which is one knot of references: it is freed at once, not by the garbage collector."""
+        for host in self._hosts.values():
+            host.forget()
+        vars(self).clear()
+
     def _after(self, delay: int, happen: Callable[[Any], None], priority: EventPriority = NORMAL) -> None:
         self._clock.schedule(Occurrence(happen), priority, delay)
 

@@ -42,11 +42,15 @@ class Host:
         self.waiters: dict[str, list[Callable[[], None]]] = {}
         self.queues: dict[str, deque[tuple[Life, Serial[Any]]]] = {}
 
-    def born(self, process: Process, life: int) -> None:
-        """A new life: the same constructor again, and nothing of what was in memory."""
-        self.process = process
+    def forget(self) -> None:
+        """Nobody waits here any more."""
         self.waiters = {}
         self.queues = {}
+
+    def born(self, process: Process, life: int) -> None:
+        """A new life: the same constructor again, and nothing of what was in memory."""
+        self.forget()
+        self.process = process
         self.actor = self.build(life)
         self.handlers = self.actor.handlers
 

@@ -43,7 +43,9 @@ def run(
         _host_worker(kernel, workspace, scenario, design)
     for session in sessions:
         _host_owner(kernel, session, design)
-    return kernel.run("client")
+    history = kernel.run("client")
+    kernel.close()
+    return history
 
 
 def points(scenario: Scenario, design: Design = SCALED) -> list[Sighting]:
