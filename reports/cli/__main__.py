@@ -1,0 +1,5 @@
+"""``python -m reports.cli``."""
+
+from reports.cli import main
+
+main()

@@ -1,0 +1,110 @@
+"""``turnproof run`` and ``turnproof replay``: one run, shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from reports.cli.common import complete_row, known_row, say, width
+from reports.trouble import CLEAN, FINDINGS, Trouble
+
+if TYPE_CHECKING:
+    from reports.bench import Bench
+    from sim.points import Plan, Point
+
+_whole = click.option("--whole", is_flag=True, help="Tell in full what happens after the world was healed.")
+
+
+@click.command()
+@click.argument("row", shell_complete=complete_row)
+@click.option(
+    "--plan", "text", help="Faults in place of the row's: actor:door:label#nth@causes=fate, or none."
+)
+@_whole
+@click.pass_obj
+def run(bench: Bench, row: str, text: str | None, whole: bool) -> int:
+    """Play one ROW, with its own faults or those of a plan, and show what happened."""
+    from faults.plans import Foreign, Malformed, read
+
+    name = known_row(bench, row)
+    try:
+        plan = bench.rows()[name].plan if text is None else read(text)
+    except (Malformed, Foreign) as error:
+        raise Trouble(
+            f"--plan: {error} `turnproof list points {name}` shows the points, `turnproof list fates` the fates."
+        ) from None
+    return _played(bench, name, plan, whole)
+
+
+@click.command()
+@click.argument("line")
+@_whole
+@click.pass_obj
+def replay(bench: Bench, line: str, whole: bool) -> int:
+    """Play a run again from the LINE that a finding came with."""
+    from faults.plans import Foreign, Malformed, nearest, read_capsule
+    from sim.text import show
+
+    try:
+        capsule = read_capsule(line)
+    except Malformed as error:
+        raise Trouble(f"Malformed replay line: {error}") from None
+    except Foreign as error:
+        raise Trouble(f"Foreign replay line: {error}") from None
+    rows = bench.rows()
+    if capsule.row not in rows:
+        raise Trouble(
+            f"Foreign replay line: this bench has no row '{show(capsule.row)}'.{nearest(capsule.row, rows)}"
+        )
+    now = bench.design(capsule.row)
+    if capsule.design != now:
+        click.echo(
+            f"turnproof: the design has changed since this line was written (it was {capsule.design}, it is {now}); "
+            "what follows is the run under the design as it is.",
+            err=True,
+        )
+    return _played(
+        bench, capsule.row, capsule.plan, whole, "Stale replay line: the address no longer exists: "
+    )
+
+
+def _played(bench: Bench, row: str, plan: Plan, whole: bool, stale: str = "") -> int:
+    """Play, judge, show; 1 when the run did not pass."""
+    from faults.plans import Capsule, replay_line
+    from reports.bench import PASSED
+    from reports.timeline import timeline
+    from sim.history import digest
+    from sim.text import show
+
+    seen: set[Point] = set()
+    history = bench.play(row, plan, lambda sighting: seen.add(sighting.point))
+    if history.missed:
+        _must_exist(bench, row, [strike.point for strike in plan.strikes], seen, stale)
+    judged = bench.judge(row, plan, history)
+    say(timeline(history.events, width(), whole))
+    click.echo(f"\n{judged.status}: {show(judged.ending)}")
+    say(
+        f"  {show(finding.check)} at {finding.at:,} ms: {show(finding.sentence)}"
+        for finding in judged.findings
+    )
+    say(f"  never landed: {show(strike)}" for strike in history.missed)
+    click.echo(f"  {len(history.events):,} events, history {digest(history.events)}")
+    click.echo(f"  {replay_line(Capsule(bench.design(row), row, plan))}")
+    return CLEAN if judged.status == PASSED else FINDINGS
+
+
+def _must_exist(bench: Bench, row: str, wanted: Sequence[Point], seen: set[Point], stale: str) -> None:
+    """A fault that did not land must at least have a place: in this run, or in the one without faults."""
+    from faults.plans import nearest
+    from reports.bench import sightings
+    from sim.text import show
+
+    known = seen | {sighting.point for sighting in sightings(bench, row)[0]}
+    for point in wanted:
+        if point not in known:
+            raise Trouble(
+                f"{stale}row '{row}' has no point '{show(str(point))}'."
+                f"{nearest(str(point), sorted(map(str, known)))} `turnproof list points {row}` shows them all."
+            )
