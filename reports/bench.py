@@ -16,11 +16,12 @@ PASSED, FINDING, MISSED, BROKEN = "passed", "finding", "missed", "broken"
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """What a run came to. ``ending`` says in words how the world was left."""
+    """What a run came to. ``ending`` says in words how the world was left; ``history`` is the history's digest."""
 
     status: str
     ending: str
     findings: tuple[Finding, ...]
+    history: str
 
 
 class Card(Protocol):
@@ -123,7 +124,7 @@ class House:
         from scenarios.judge import verdict
 
         found = verdict(self.rows()[row], plan, history)
-        return Judged(found.status, found.outcome, tuple(found.findings))
+        return Judged(found.status, found.outcome, tuple(found.findings), found.history)
 
 
 def sightings(bench: Bench, row: str, plan: Plan = NO_FAULTS) -> tuple[list[Sighting], History]:

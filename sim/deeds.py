@@ -16,9 +16,7 @@ class Spawn(Deed[None], frozen=True, gc=False):
     workspace: str
     command: bytes
 
-    @property
-    def operation(self) -> str:
-        return self.execution
+    identity = "{0.execution}"
 
     def happen(self, outside: Outside) -> None:
         """A process by itself changes no file."""
@@ -32,9 +30,7 @@ class TouchFile(Deed[None], frozen=True, gc=False):
     file: str
     line: bytes
 
-    @property
-    def operation(self) -> str:
-        return f"{self.execution}:{self.file}"
+    identity = "{0.execution}:{0.file}"
 
     def happen(self, outside: Outside) -> None:
         outside.append(self.workspace, self.file, self.line)
@@ -58,9 +54,7 @@ class Emit(Deed[None], frozen=True, gc=False):
     def label(self) -> str:
         return f"Emit.{self.stream}"
 
-    @property
-    def operation(self) -> str:
-        return f"{self.execution}:{self.stream}"
+    identity = "{0.execution}:{0.stream}"
 
     def happen(self, outside: Outside) -> None:
         """Bytes in a pipe change no file."""
@@ -73,9 +67,7 @@ class ExitProcess(Deed[None], frozen=True, gc=False):
     exit_code: int
     signal: str
 
-    @property
-    def operation(self) -> str:
-        return self.execution
+    identity = "{0.execution}"
 
     def happen(self, outside: Outside) -> None:
         """The end of a process changes no file."""

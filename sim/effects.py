@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Coroutine, Generator
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -58,18 +58,28 @@ class Effect(msgspec.Struct, Generic[R], frozen=True, gc=False):
         return (yield self)
 
 
-class Request(msgspec.Struct, Generic[R], frozen=True, gc=False, array_like=True, tag=True):
-    """What one actor asks of another; ``R`` is the type of the answer."""
+class Subject(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
+    """What a call, a commit or an act is about.
+
+    ``identity`` says of which fields its identity is made, as a template: every attempt at the same thing carries the
+    same one.
+    """
+
+    identity: ClassVar[str] = ""
 
     @property
     def label(self) -> str:
-        """The name of this request in points, timelines and tables."""
+        """Its name in points, timelines and tables."""
         return type(self).__name__
 
     @property
     def operation(self) -> str:
-        """The identity of what is asked: every attempt at the same operation carries the same one."""
-        return ""
+        """Its identity."""
+        return self.identity.format(self)
+
+
+class Request(Subject, Generic[R], frozen=True, gc=False, array_like=True, tag=True):
+    """What one actor asks of another; ``R`` is the type of the answer."""
 
     @property
     def refusal(self) -> str:
@@ -137,18 +147,8 @@ class Disk(Protocol):
         ...
 
 
-class Transaction(msgspec.Struct, Generic[R], frozen=True, gc=False, array_like=True, tag=True):
+class Transaction(Subject, Generic[R], frozen=True, gc=False, array_like=True, tag=True):
     """A pure function from facts to new facts and an answer, applied whole or not at all."""
-
-    @property
-    def label(self) -> str:
-        """The name of this commit in points, timelines and tables."""
-        return type(self).__name__
-
-    @property
-    def operation(self) -> str:
-        """The identity of the change: every attempt at the same change carries the same one."""
-        return ""
 
     @property
     def stores_bytes(self) -> bool:
@@ -183,18 +183,8 @@ class Outside(Protocol):
         ...
 
 
-class Deed(msgspec.Struct, Generic[R], frozen=True, gc=False, array_like=True, tag=True):
+class Deed(Subject, Generic[R], frozen=True, gc=False, array_like=True, tag=True):
     """Something done to the world outside, which no database can undo."""
-
-    @property
-    def label(self) -> str:
-        """The name of this deed in points, timelines and tables."""
-        return type(self).__name__
-
-    @property
-    def operation(self) -> str:
-        """The identity of the deed."""
-        return ""
 
     def happen(self, outside: Outside) -> R:
         """Do it."""

@@ -188,13 +188,13 @@ def encoded(events: list[Event]) -> bytes:
 
 
 def digest(events: list[Event]) -> str:
-    """The identity of a history: 32 hex digits of BLAKE2b over :func:`encoded`."""
+    """The identity of a history: the first 32 hex digits of SHA-256 over :func:`encoded`."""
     return digest_of(encoded(events))
 
 
 def digest_of(trace: bytes) -> str:
     """The identity of a history that is encoded already."""
-    return hashlib.blake2b(trace, digest_size=16).hexdigest()
+    return hashlib.sha256(trace).hexdigest()[:32]
 
 
 class Scripts:

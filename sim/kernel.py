@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from heapq import heappop
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -79,11 +80,16 @@ class _Slot:
 class Clock(_Slot, Environment):
     """SimPy's environment. Its time is a whole number of milliseconds, and is read without a call."""
 
-    def step(self) -> None:
-        """The next occurrence happens. SimPy's own step goes through a list of callbacks, and looks for a failure."""
-        self._now, _, _, occurrence = heappop(self._queue)
-        happen = occurrence.happen  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue, reportUnknownVariableType]
-        happen(occurrence)
+    def play(self) -> None:
+        """One occurrence after another happens, until one of them stops the clock.
+
+        SimPy's own loop goes through a list of callbacks for each, and looks for a failure.
+        """
+        queue = self._queue
+        with suppress(StopSimulation):
+            while True:
+                self._now, _, _, occurrence = heappop(queue)
+                occurrence.happen(occurrence)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
 
     if TYPE_CHECKING:
 
@@ -196,7 +202,7 @@ class Kernel:
             self._up(process)
         self._up(driver)
         self._after(horizon_ms, lambda _: self._exhaust("horizon"))
-        self._clock.run()
+        self._clock.play()
         self.events += [past.Left(self.now, *file) for file in self.outside.left()]
         return past.History(self.events, tuple(str(strike) for strike in self._trouble.missed))
 

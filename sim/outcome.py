@@ -42,6 +42,8 @@ LATER = ".later"
 """How the prompt ends with which a blocked Session is asked whether it takes another one."""
 LOADED = "loaded"
 COUNTED = (StartExecution, Execute, Acknowledge)
+TELLING = frozenset({*COUNTED, Acquire, AwaitTurn, Infer, LoadSession, Prompt})
+"""The questions that tell how a run ended."""
 
 PROBE = "probe"
 """What the names of the Sessions that try a Workspace at the end begin with."""
@@ -114,7 +116,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
 def outcome(events: Sequence[Event]) -> Outcome:
     """How the run with this history ended."""
-    healed = next((place for place, event in enumerate(events) if event.__class__ is Healed), len(events))
+    kinds = [event.__class__ for event in events]
+    healed = kinds.index(Healed) if Healed in kinds else len(events)
     exhausted = events[-1].limit if events and isinstance(events[-1], Exhausted) else ""
     before, after = _Told(events[:healed]), _Told(events[healed:])
     loads = _loads(after)
@@ -161,7 +164,9 @@ class _Told:
                 see(event)
 
     def _asked(self, event: Asked) -> None:
-        self.asked.setdefault(event.request.__class__, []).append(event)
+        kind = event.request.__class__
+        if kind in TELLING:
+            self.asked.setdefault(kind, []).append(event)
 
     def _answered(self, event: Answered) -> None:
         self.answers[event.exchange] = event.answer

@@ -189,9 +189,7 @@ class Prompt(Request[Admitted], frozen=True, gc=False):
     prompt: str
     text: str
 
-    @property
-    def operation(self) -> str:
-        return self.prompt
+    identity = "{0.prompt}"
 
 
 class AwaitTurn(Request[TurnEnded], frozen=True, gc=False):
@@ -369,11 +367,9 @@ class Append(Request[Appended], frozen=True, gc=False):
 
     @property
     def label(self) -> str:
-        return "Append." + "+".join(record.label for record in self.records)
+        return "Append." + "+".join([record.label for record in self.records])
 
-    @property
-    def operation(self) -> str:
-        return self.command
+    identity = "{0.command}"
 
 
 class StageResource(Request["Staged"], frozen=True, gc=False):
@@ -382,9 +378,7 @@ class StageResource(Request["Staged"], frozen=True, gc=False):
     resource: str
     content: bytes
 
-    @property
-    def operation(self) -> str:
-        return self.resource
+    identity = "{0.resource}"
 
     def altered(self) -> StageResource:
         return StageResource(self.resource, flipped(self.content))
@@ -407,9 +401,7 @@ class PublishOutput(Request["Published"], frozen=True, gc=False):
     def label(self) -> str:
         return f"PublishOutput.{self.kind}"
 
-    @property
-    def operation(self) -> str:
-        return self.resource
+    identity = "{0.resource}"
 
     def altered(self) -> PublishOutput:
         return PublishOutput(self.kind, self.resource, flipped(self.content))
@@ -445,9 +437,7 @@ class ReadOutput(Request["Piece"], frozen=True, gc=False):
     start: int
     end: int
 
-    @property
-    def operation(self) -> str:
-        return f"{self.resource}:{self.start}"
+    identity = "{0.resource}:{0.start}"
 
 
 class Piece(Value, frozen=True, gc=False):
@@ -475,9 +465,7 @@ class AcquireWriter(Request["WriterGrant"], frozen=True, gc=False):
     owner: str
     token: Secret
 
-    @property
-    def operation(self) -> str:
-        return f"{self.session}:{self.owner}"
+    identity = "{0.session}:{0.owner}"
 
 
 class WriterGrant(Value, frozen=True, gc=False):
@@ -493,9 +481,7 @@ class RenewWriter(Request["Renewed"], frozen=True, gc=False):
     session: str
     writer: WriterToken
 
-    @property
-    def operation(self) -> str:
-        return f"{self.session}:{self.writer.generation}"
+    identity = "{0.session}:{0.writer.generation}"
 
 
 class Renewed(Value, frozen=True, gc=False):
@@ -525,15 +511,13 @@ class Transact(Request[Appended], frozen=True, gc=False):
 
     @property
     def label(self) -> str:
-        return "Transact." + "+".join(record.label for record in self.records)
+        return "Transact." + "+".join([record.label for record in self.records])
 
     @property
     def refusal(self) -> str:
         return "managed_session_writer_conflict"
 
-    @property
-    def operation(self) -> str:
-        return self.command
+    identity = "{0.command}"
 
 
 class Stage(Request[Staged], frozen=True, gc=False):
@@ -545,9 +529,7 @@ class Stage(Request[Staged], frozen=True, gc=False):
     digest: str
     writer: WriterToken
 
-    @property
-    def operation(self) -> str:
-        return self.resource
+    identity = "{0.resource}"
 
     def altered(self) -> Stage:
         return Stage(self.session, self.resource, flipped(self.content), self.digest, self.writer)
@@ -575,9 +557,7 @@ class Publish(Request[Published], frozen=True, gc=False):
     def refusal(self) -> str:
         return "managed_session_resource_conflict"
 
-    @property
-    def operation(self) -> str:
-        return self.resource
+    identity = "{0.resource}"
 
     def altered(self) -> Publish:
         return Publish(
@@ -607,9 +587,7 @@ class ReadResource(Request[Piece], frozen=True, gc=False):
     start: int
     end: int
 
-    @property
-    def operation(self) -> str:
-        return f"{self.resource}:{self.start}"
+    identity = "{0.resource}:{0.start}"
 
 
 # --- harness -> broker ------------------------------------------------------------------------------------------
@@ -641,9 +619,7 @@ class Acquire(Request["Lease"], frozen=True, gc=False):
     def refusal(self) -> str:
         return "workspace_unavailable"
 
-    @property
-    def operation(self) -> str:
-        return self.runtime_session
+    identity = "{0.runtime_session}"
 
 
 class Lease(Value, frozen=True, gc=False):
@@ -659,9 +635,7 @@ class RegisterPublisher(Request["Registered"], frozen=True, gc=False):
     runtime_session: str
     publisher: Descriptor
 
-    @property
-    def operation(self) -> str:
-        return self.runtime_session
+    identity = "{0.runtime_session}"
 
 
 class Registered(Value, frozen=True, gc=False):
@@ -688,9 +662,7 @@ class Prepare(Request["Prepared"], frozen=True, gc=False):
     def refusal(self) -> str:
         return "runtime_execution_conflict"
 
-    @property
-    def operation(self) -> str:
-        return self.worker_call
+    identity = "{0.worker_call}"
 
 
 class Prepared(Value, frozen=True, gc=False):
@@ -711,9 +683,7 @@ class StartExecution(Request["Observed"], frozen=True, gc=False):
     def refusal(self) -> str:
         return "runtime_idempotency_conflict"
 
-    @property
-    def operation(self) -> str:
-        return self.execution
+    identity = "{0.execution}"
 
     def altered(self) -> StartExecution:
         return StartExecution(self.execution, reworded(self.payload))
@@ -724,9 +694,7 @@ class Status(Request["Observed"], frozen=True, gc=False):
 
     execution: str
 
-    @property
-    def operation(self) -> str:
-        return self.execution
+    identity = "{0.execution}"
 
 
 class CancelExecution(Request["Observed"], frozen=True, gc=False):
@@ -734,9 +702,7 @@ class CancelExecution(Request["Observed"], frozen=True, gc=False):
 
     execution: str
 
-    @property
-    def operation(self) -> str:
-        return self.execution
+    identity = "{0.execution}"
 
 
 class Observed(Value, frozen=True, gc=False):
@@ -754,9 +720,7 @@ class Acknowledge(Request["Acknowledged"], frozen=True, gc=False):
     execution: str
     receipt: Receipt
 
-    @property
-    def operation(self) -> str:
-        return self.execution
+    identity = "{0.execution}"
 
 
 class Acknowledged(Value, frozen=True, gc=False):
@@ -774,9 +738,7 @@ class Release(Request["Released"], frozen=True, gc=False):
     def refusal(self) -> str:
         return "runtime_session_busy"
 
-    @property
-    def operation(self) -> str:
-        return self.runtime_session
+    identity = "{0.runtime_session}"
 
 
 class Released(Value, frozen=True, gc=False):
@@ -811,9 +773,7 @@ class InstallPublisher(Request["PublisherInstalled"], frozen=True, gc=False):
     generation: int
     publisher: Descriptor
 
-    @property
-    def operation(self) -> str:
-        return self.runtime_session
+    identity = "{0.runtime_session}"
 
 
 class PublisherInstalled(Value, frozen=True, gc=False):
@@ -836,9 +796,7 @@ class Execute(Request["WorkerState"], frozen=True, gc=False):
     def refusal(self) -> str:
         return "managed_context_unavailable"
 
-    @property
-    def operation(self) -> str:
-        return self.reference.execution
+    identity = "{0.reference.execution}"
 
     def altered(self) -> Execute:
         return Execute(self.reference, reworded(self.payload))
@@ -849,9 +807,7 @@ class Observe(Request["WorkerState"], frozen=True, gc=False):
 
     reference: Reference
 
-    @property
-    def operation(self) -> str:
-        return self.reference.execution
+    identity = "{0.reference.execution}"
 
 
 class Halt(Request["WorkerState"], frozen=True, gc=False):
@@ -859,9 +815,7 @@ class Halt(Request["WorkerState"], frozen=True, gc=False):
 
     reference: Reference
 
-    @property
-    def operation(self) -> str:
-        return self.reference.execution
+    identity = "{0.reference.execution}"
 
 
 class WorkerState(Value, frozen=True, gc=False):
@@ -879,9 +833,7 @@ class Confirm(Request[Acknowledged], frozen=True, gc=False):
     reference: Reference
     receipt: Receipt
 
-    @property
-    def operation(self) -> str:
-        return self.reference.execution
+    identity = "{0.reference.execution}"
 
 
 class Deactivate(Request["Deactivated"], frozen=True, gc=False):
@@ -889,9 +841,7 @@ class Deactivate(Request["Deactivated"], frozen=True, gc=False):
 
     runtime_session: str
 
-    @property
-    def operation(self) -> str:
-        return self.runtime_session
+    identity = "{0.runtime_session}"
 
 
 class Deactivated(Value, frozen=True, gc=False):
@@ -946,9 +896,7 @@ class PreparePublication(Request["CaptureOpened"], frozen=True, gc=False):
     bearer: Secret
     reference: Reference
 
-    @property
-    def operation(self) -> str:
-        return self.reference.execution
+    identity = "{0.reference.execution}"
 
 
 class CaptureOpened(Value, frozen=True, gc=False):
@@ -970,9 +918,7 @@ class WriteOutput(Request["Buffered"], frozen=True, gc=False):
     def label(self) -> str:
         return f"WriteOutput.{self.stream}"
 
-    @property
-    def operation(self) -> str:
-        return f"{self.execution}:{self.stream}:{self.offset}"
+    identity = "{0.execution}:{0.stream}:{0.offset}"
 
     def altered(self) -> WriteOutput:
         return WriteOutput(self.bearer, self.execution, self.stream, self.offset, flipped(self.content))
@@ -996,9 +942,7 @@ class FinishOutput(Request["StreamFinished"], frozen=True, gc=False):
     def label(self) -> str:
         return f"FinishOutput.{self.stream}"
 
-    @property
-    def operation(self) -> str:
-        return f"{self.execution}:{self.stream}"
+    identity = "{0.execution}:{0.stream}"
 
 
 class StreamFinished(Value, frozen=True, gc=False):
@@ -1014,9 +958,7 @@ class FinalizeCapture(Request[Envelope], frozen=True, gc=False):
     execution: str
     physical: Physical
 
-    @property
-    def operation(self) -> str:
-        return self.execution
+    identity = "{0.execution}"
 
 
 class AcceptCapture(Request[Receipt], frozen=True, gc=False):
@@ -1026,9 +968,7 @@ class AcceptCapture(Request[Receipt], frozen=True, gc=False):
     execution: str
     envelope: Envelope
 
-    @property
-    def operation(self) -> str:
-        return self.execution
+    identity = "{0.execution}"
 
 
 class TakeReceipt(Request[Receipt], frozen=True, gc=False):

@@ -39,6 +39,7 @@ from sim.history import (
     History,
     Learned,
     Struck,
+    digest,
 )
 from sim.history import Write as Written
 from sim.points import NO_FAULTS, Plan, Point, Sighting, Watcher
@@ -124,15 +125,15 @@ class FakeBench:
         return [*events, *(Asked(10 + n, 2, n, 10 + n, "broker", Status("e1")) for n in range(30))]
 
     def judge(self, row: str, plan: Plan, history: History) -> Judged:
+        told = digest(history.events)
         if history.missed:
-            return Judged("missed", "", ())
+            return Judged("missed", "", (), told)
         fates = {strike.fate.name for strike in plan.strikes}
         if row == "leaky" and "reply-lost" in fates and "Acquire" in str(plan):
             sentence = "the lease of 'w\ud800' is held by nobody"
-            return Judged("finding", "s completed", (Finding("lease-released", 9, sentence),))
-        return Judged(
-            "passed", "s blocked, lease held" if fates & {"reply-lost", "crash-after"} else "s completed", ()
-        )
+            return Judged("finding", "s completed", (Finding("lease-released", 9, sentence),), told)
+        ending = "s blocked, lease held" if fates & {"reply-lost", "crash-after"} else "s completed"
+        return Judged("passed", ending, (), told)
 
 
 class BrokenBench(FakeBench):

@@ -63,9 +63,7 @@ class BindRuntime(Transaction[None], frozen=True, gc=False):
     workspace: str
     generation: int
 
-    @property
-    def operation(self) -> str:
-        return self.workspace
+    identity = "{0.workspace}"
 
     def apply(self, facts: Facts, ask: Decide) -> None:
         binding = facts.get(BINDINGS, self.workspace)
@@ -81,9 +79,7 @@ class ClaimWorkspace(Transaction[None], frozen=True, gc=False):
 
     asked: Acquire
 
-    @property
-    def operation(self) -> str:
-        return self.asked.runtime_session
+    identity = "{0.asked.runtime_session}"
 
     def apply(self, facts: Facts, ask: Decide) -> None:
         asked = self.asked
@@ -109,9 +105,7 @@ class Ready(Transaction[RuntimeSession], frozen=True, gc=False):
     runtime_session: str
     generation: int
 
-    @property
-    def operation(self) -> str:
-        return self.runtime_session
+    identity = "{0.runtime_session}"
 
     def apply(self, facts: Facts, ask: Decide) -> RuntimeSession:
         session = known_session(facts, self.runtime_session)
@@ -135,9 +129,7 @@ class BeginRelease(Transaction[RuntimeSession], frozen=True, gc=False):
     runtime_session: str
     acquired: bool
 
-    @property
-    def operation(self) -> str:
-        return self.runtime_session
+    identity = "{0.runtime_session}"
 
     def apply(self, facts: Facts, ask: Decide) -> RuntimeSession:
         session = known_session(facts, self.runtime_session)
@@ -160,9 +152,7 @@ class ClearLease(Transaction[None], frozen=True, gc=False):
 
     runtime_session: str
 
-    @property
-    def operation(self) -> str:
-        return self.runtime_session
+    identity = "{0.runtime_session}"
 
     def apply(self, facts: Facts, ask: Decide) -> None:
         session = known_session(facts, self.runtime_session)
@@ -183,9 +173,7 @@ class Step(Transaction[Execution], frozen=True, gc=False):
 
     execution: str
 
-    @property
-    def operation(self) -> str:
-        return self.execution
+    identity = "{0.execution}"
 
     def take(self, facts: Facts, ask: Decide, step: str, **learned: object) -> Execution:
         """Move the row as the ledger's transition table says, with what is learned in this step."""
@@ -209,9 +197,7 @@ class Reserve(Transaction[Prepared], frozen=True, gc=False):
     execution: str
     asked: Prepare
 
-    @property
-    def operation(self) -> str:
-        return self.execution
+    identity = "{0.execution}"
 
     def apply(self, facts: Facts, ask: Decide) -> Prepared:
         asked = self.asked

@@ -59,9 +59,7 @@ class TakeWriter(Transaction[WriterGrant], frozen=True, gc=False):
     token_hash: str
     lease: int
 
-    @property
-    def operation(self) -> str:
-        return f"{self.session}:{self.owner}"
+    identity = "{0.session}:{0.owner}"
 
     def apply(self, facts: Facts, ask: Decide) -> WriterGrant:
         held = facts.get(WRITERS, self.session)
@@ -87,9 +85,7 @@ class ExtendWriter(Transaction[Renewed], frozen=True, gc=False):
     claim: Claim
     lease: int
 
-    @property
-    def operation(self) -> str:
-        return f"{self.session}:{self.claim.generation}"
+    identity = "{0.session}:{0.claim.generation}"
 
     def apply(self, facts: Facts, ask: Decide) -> Renewed:
         if not ask(writer.may_renew, self.claim, facts.get(WRITERS, self.session)):
@@ -121,9 +117,7 @@ class CommitRecords(Transaction[Appended], frozen=True, gc=False):
     def label(self) -> str:
         return "+".join([record.label for record in self.records])
 
-    @property
-    def operation(self) -> str:
-        return self.command
+    identity = "{0.command}"
 
     @property
     def stores_bytes(self) -> bool:
@@ -214,9 +208,7 @@ class KeepOutput(Transaction[Published], frozen=True, gc=False):
     def label(self) -> str:
         return f"Output.{self.kind}"
 
-    @property
-    def operation(self) -> str:
-        return self.resource
+    identity = "{0.resource}"
 
     @property
     def stores_bytes(self) -> bool:
