@@ -48,6 +48,9 @@ def completes(spawns: int, asked: int) -> Promise:
 
 BAD_TEXT = ToolCall("call-1", "run_shell_command", '{"command": "echo \\ud800"}')
 BAD_SHAPE = shell("call-1", "echo one", is_background=True)
+CUT = ToolCall("call-1", "run_shell_command", '{"command": "rm one"}', truncated=True)
+WIDE_TEXT = "x" * 70_000
+"""More than a record, or the envelope of a call, can hold."""
 LONG = Program(
     "long", (Touch("effects.log", "long"), Print(STDOUT, b"x", 40), Pass(2_000), Touch("effects.log", "end"))
 )
@@ -56,6 +59,10 @@ DETACHED = Program(
     "fork",
     (Touch("effects.log", "fork"), Print(STDOUT, b"x", 9), Exit(0), Pass(1_000), Print(STDOUT, b"y", 9)),
 )
+HAUNTED = Program(
+    "haunted", (Touch("effects.log", "haunted"), Exit(0), Pass(1_500), Touch("effects.log", "late"))
+)
+"""Its detached child acts when the next turn has begun: there an idle worker can be struck."""
 SILENT = Program("true", (Touch("effects.log", "true"),))
 WIDE = Program(
     "wide",
@@ -256,6 +263,103 @@ ROWS = (
         alone("same-id-twice", calls(quick("call-1", "make"), quick("call-1", "make test")), DONE),
         Promise(("error",), 0, 0, 1, 0),
         "000 §6",
+    ),
+    Row(
+        "cut-call",
+        "a call that the model never finished ends the turn plainly, before anything is acquired",
+        alone("cut-call", calls(CUT), DONE),
+        Promise(("error",), 0, 0, 1, 0),
+        "000 §4",
+        swept=False,
+    ),
+    Row(
+        "wide-call",
+        "a call that no envelope can carry ends the turn plainly, before anything is acquired",
+        alone("wide-call", calls(quick("call-1", WIDE_TEXT)), DONE),
+        Promise(("error",), 0, 0, 1, 0),
+        "000 §6",
+        swept=False,
+    ),
+    Row(
+        "wide-batch",
+        "calls that fit alone, and no record together, end the turn plainly, before anything is acquired",
+        alone("wide-batch", calls(*(quick(f"call-{n}", WIDE_TEXT[:15_000]) for n in range(1, 6))), DONE),
+        Promise(("error",), 0, 0, 1, 0),
+        "003 Problem and scope",
+        swept=False,
+    ),
+    Row(
+        "wide-text",
+        "a text that no record can keep ends the turn plainly, with the Workspace given back",
+        alone("wide-text", calls(quick("call-1", "make")), says(WIDE_TEXT)),
+        Promise(("error",), 1, 1, 2, 1),
+        "003 Problem and scope",
+        swept=False,
+    ),
+    Row(
+        "wide-prompt",
+        "a prompt that no record can keep is not admitted",
+        Scenario("wide-prompt", (SessionPlan("a", "w", (Turn((DONE,), WIDE_TEXT),)),)),
+        Promise(("not accepted",), 0, 0, 0, 0),
+        "behaviour §1.2, §5",
+        swept=False,
+    ),
+    Row(
+        "used-command",
+        "a prompt under the id of a command that stands for something else is refused, by every owner",
+        Scenario(
+            "used-command",
+            (
+                SessionPlan(
+                    "a",
+                    "w",
+                    (
+                        Turn((calls(quick("call-1", "make")), DONE)),
+                        Turn((calls(quick("call-2", "make test")), DONE), prompt="a.p1.settled"),
+                    ),
+                ),
+            ),
+        ),
+        Promise(("completed", "not accepted"), 1, 1, 2, 1),
+        "behaviour §1.11, §7 guard 135",
+        swept=False,
+    ),
+    Row(
+        "short-window",
+        "a worker that stands still for longer than a call's own window: the turn does not wait for the default",
+        alone("short-window", calls(shell("call-1", "make", timeout=1_000)), DONE),
+        Promise(("recovery-blocked",), 1, 1, 1, 0, "held", "error"),
+        "behaviour §5",
+        faults=("worker:w:act:TouchFile#1=paused",),
+    ),
+    Row(
+        "restarted-worker",
+        "an idle worker restarts behind an acquisition: nothing is installed in its new life, and nothing runs",
+        Scenario(
+            "restarted-worker",
+            (
+                SessionPlan(
+                    "a",
+                    "w",
+                    (
+                        Turn((calls(quick("call-1", "haunted")), DONE)),
+                        Turn((calls(quick("call-2", "make")), DONE)),
+                    ),
+                ),
+            ),
+            (HAUNTED,),
+        ),
+        Promise(("completed", "recovery-blocked"), 1, 1, 3, 1, "held", "error"),
+        "behaviour §7 guard 133",
+        faults=("harness:a:call:RegisterPublisher#2=delayed", "worker:w:act:TouchFile#2=crash-before"),
+    ),
+    Row(
+        "replaced-owner",
+        "an owner that learns of its replacement while it waits writes nothing more",
+        alone("replaced-owner", calls(quick("call-1", "make")), DONE),
+        Promise(("recovery-blocked",), 0, 0, 1, 0, "held", "error"),
+        "behaviour §3.3",
+        faults=("harness:a:call:Prepare#1=reply-lost", "journal:a:call:RenewWriter#1=writer-replaced"),
     ),
     Row(
         "two-workspaces",

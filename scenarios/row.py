@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import msgspec
 
 from sim.design import SCALED, Design
-from sim.points import Fate, Plan, Point, Sighting, Strike
-from sim.run import points
+from sim.points import NO_FAULTS, Fate, Plan, Sighting, Strike
+from sim.run import points, run
 from sim.scenario import Scenario
 
 
@@ -33,8 +34,9 @@ class Row(msgspec.Struct, frozen=True):
     """One line of the acceptance matrix.
 
     ``faults`` are strikes that belong to the row, each written ``actor:door:label#nth=fate`` with the nth such effect
-    of the whole run without faults. A row with faults of its own, or with ``swept`` False, takes no further ones;
-    ``cases`` are the field cases that it plays; ``uncancelled`` is the promise when its cancellation never arrives.
+    of the whole run under the faults before it. A row with faults of its own, or with ``swept`` False, takes no
+    further ones; ``cases`` are the field cases that it plays; ``uncancelled`` is the promise when its cancellation
+    never arrives.
     """
 
     name: str
@@ -70,7 +72,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class NoSuchPlace(Exception):
-    """A row names a place that its run without faults never reaches."""
+    """A row names a place that its run, under the faults before it, never reaches."""
 
 
 @lru_cache(maxsize=256)
@@ -81,19 +83,27 @@ def reached(row: Row) -> tuple[Sighting, ...]:
 
 @lru_cache(maxsize=256)
 def own_plan(row: Row) -> Plan:
-    """The strikes of a row, with the addresses that their places have in the run without faults."""
-    if not row.faults:
-        return Plan()
-    places: dict[str, list[Point]] = {}
-    for at in (sighting.point for sighting in reached(row)):
-        places.setdefault(f"{at.actor}:{at.door}:{at.label}", []).append(at)
-    return Plan(tuple(_strike(fault, places) for fault in row.faults))
+    """The strikes of a row, each with the address that its place has in the run under the strikes before it."""
+    plan = NO_FAULTS
+    for fault in row.faults:
+        plan = Plan((*plan.strikes, _strike(fault, _reached_under(row, plan))))
+    return plan
 
 
-def _strike(fault: str, places: dict[str, list[Point]]) -> Strike:
+def _reached_under(row: Row, plan: Plan) -> Sequence[Sighting]:
+    if not plan.strikes:
+        return reached(row)
+    sightings: list[Sighting] = []
+    run(row.scenario, plan, row.design, sightings.append)
+    return sightings
+
+
+def _strike(fault: str, sightings: Sequence[Sighting]) -> Strike:
     place, _, fate = fault.partition("=")
     name, _, nth = place.partition("#")
-    found = places.get(name, [])
+    found = [
+        at for at in (sighting.point for sighting in sightings) if f"{at.actor}:{at.door}:{at.label}" == name
+    ]
     if not nth.isdigit() or not 0 < int(nth) <= len(found):
         raise NoSuchPlace(f"{place} is never reached; {name} is reached {len(found)} times")
     return Strike(found[int(nth) - 1], Fate(fate.rstrip("!"), fate.endswith("!")))

@@ -59,7 +59,7 @@ def _host_shared(
     kernel: Kernel, scenario: Scenario, sessions: tuple[SessionPlan, ...], design: Design
 ) -> None:
     turns = {
-        prompt_id(session.name, number): turn
+        prompt_id(session, number): turn
         for session in sessions
         for number, turn in enumerate(session.turns, 1)
     }

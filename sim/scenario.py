@@ -54,12 +54,13 @@ class Turn(Value, frozen=True, gc=False):
     """One prompt and the model's answers to it, one a round.
 
     ``cancel`` names a milestone at which the user cancels (empty: never), written ``actor:door:label#nth`` with the
-    nth such effect of the whole run.
+    nth such effect of the whole run. ``prompt`` is the id under which the client sends it (empty: a fresh one).
     """
 
     answers: tuple[ModelOutput, ...]
     text: str = "go"
     cancel: str = ""
+    prompt: str = ""
 
 
 class SessionPlan(Value, frozen=True, gc=False):
@@ -129,7 +130,7 @@ def refuse_ill_formed(scenario: Scenario) -> None:
                     f"'{show(name)}' names no Session or Workspace: use letters, digits, - and _."
                 )
         for turn in session.turns:
-            said = [turn.text, *(answer.text for answer in turn.answers)]
+            said = [turn.text, turn.prompt, *(answer.text for answer in turn.answers)]
             said += [
                 text for answer in turn.answers for call in answer.calls for text in (call.id, call.arguments)
             ]

@@ -1,8 +1,9 @@
 """Breaks every rule of the design by hand, and finds for each breakage the cheapest run that turns red.
 
-Run it by hand after a change of rules, rows or checks: ``python -m tests.find_witnesses``. It replays what
-``witnesses.json`` has, searches for what that lacks (with ``--again`` for every survivor too), and writes the file
-anew; ``test_witnesses.py`` replays it. The reason why a breakage survives is written into the file by hand.
+Run it by hand after a change of rules, rows or checks: ``python -m tests.find_witnesses [BEGINNING…]``. It replays
+what ``witnesses.json`` has, searches for what that lacks (with ``--again`` for every survivor too), and writes the
+file anew; ``test_witnesses.py`` replays it. With words it looks only at the breakages whose titles begin so, such as
+``writer`` or ``capture.preview``. The reason why a breakage survives is written into the file by hand.
 
 A witness is a row and a plan that pass under the row's own design and show a finding under the broken one, in a run
 in which the broken rule answered otherwise than the design would have. An exception of the bench is no witness.
@@ -556,11 +557,12 @@ def _give_up(*_: object) -> None:
 def main() -> None:
     """Replay what the file has; search for what it lacks; say what came of it."""
     signal.signal(signal.SIGVTALRM, _give_up)
+    meant = tuple(word for word in sys.argv[1:] if not word.startswith("--"))
     names = {breakage.title for breakage in breakages()}
     old = {entry.title: entry for entry in kept() if entry.title in names}
     fork = get_context("fork")
     with fork.Pool(2) as pool:
-        shown = [entry for entry in old.values() if entry.row]
+        shown = [entry for entry in old.values() if entry.row and entry.title.startswith(meant or "")]
         for entry, replayed in zip(shown, pool.imap(replay, shown, 8), strict=True):
             if replayed is None:
                 print(f"no longer: {entry.title} in {entry.row} under {entry.plan}")
@@ -570,7 +572,10 @@ def main() -> None:
                 old[entry.title] = replayed
     again = "--again" in sys.argv
     missing = [
-        each for each in breakages() if each.title not in old or (again and not old[each.title].noticed)
+        each
+        for each in breakages()
+        if each.title not in old or (again and not old[each.title].noticed)
+        if each.title.startswith(meant or "")
     ]
     for entry, trouble in looked_for(missing):
         if entry.check or entry.title not in old:

@@ -21,6 +21,7 @@ from sim.checks.durable import resource_of
 from sim.deeds import Emit, ExitProcess, Spawn, TouchFile
 from sim.effects import Deed, Request, Secret
 from sim.facts import (
+    ACTIVATIONS,
     BINDINGS,
     COMMANDS,
     JOURNAL,
@@ -29,6 +30,7 @@ from sim.facts import (
     RESOURCES,
     RUNTIME_SESSIONS,
     WRITERS,
+    Activation,
     CommandReceipt,
     Execution,
     RuntimeBinding,
@@ -46,6 +48,7 @@ from sim.history import (
     Booted,
     Committed,
     Crashed,
+    Declined,
     Event,
     Exhausted,
     Failure,
@@ -65,6 +68,7 @@ from sim.protocol import (
     Acquire,
     AcquireWriter,
     Admitted,
+    Appended,
     Assistant,
     AwaitTurn,
     Binding,
@@ -80,6 +84,8 @@ from sim.protocol import (
     Envelope,
     Execute,
     FinalizeCapture,
+    FinishOutput,
+    Halt,
     Infer,
     InputAccepted,
     Lease,
@@ -87,11 +93,13 @@ from sim.protocol import (
     LoadSession,
     Message,
     ModelOutput,
+    Observe,
     Observed,
     OpenPublisher,
     Physical,
     PreparePublication,
     Prompt,
+    Publish,
     PublisherClosed,
     ReadJournal,
     Receipt,
@@ -101,10 +109,14 @@ from sim.protocol import (
     RegisterPublisher,
     Release,
     Released,
+    Renewed,
+    RenewWriter,
     Response,
     Seal,
+    Stage,
     StartExecution,
     Status,
+    StreamFinished,
     ToolCall,
     ToolIntent,
     ToolReceipt,
@@ -114,6 +126,7 @@ from sim.protocol import (
     TurnSettled,
     UserMessage,
     WakeRequested,
+    WorkerState,
     WriteOutput,
     WriterToken,
 )
@@ -128,6 +141,7 @@ PHYSICAL = Physical("success", 0, "", "built", False, False)
 TOLD = "built\n[status: success, exit code: 0]"
 OUTPUT = {STDOUT: b"built", STDERR: b""}
 ADMITTED = Receipt("e1", "manifest", "committed", 0, "outcome")
+CROSSED = Receipt("e2", "manifest", "committed", 0, "outcome")
 
 
 def sha256(content: bytes) -> str:
@@ -203,8 +217,8 @@ class Story:
     # --- a turn, step by step
 
     def accept(self, prompt: str = "a.p1") -> Story:
-        self.ask("client", "harness:a", Prompt(prompt, "go"), Admitted(1))
-        return self.record(InputAccepted(prompt, "go"))
+        self.record(InputAccepted(prompt, "go"))
+        return self.ask("client", "harness:a", Prompt(prompt, "go"), Admitted(1))
 
     def infer(self, *messages: Message, prompt: str = "a.p1", output: ModelOutput | None = None) -> Story:
         return self.ask("harness:a", "model", Infer("a", prompt, messages), output or ModelOutput("done"))
@@ -243,6 +257,7 @@ class Story:
         return self.record(Checkpoint(phase, "a.p1", "a.1", 1, self.sequence, bindings))
 
     def start(self) -> Story:
+        self.write(LEDGER, "e1", row("dispatching", dispatches=1))
         return self.ask(
             "harness:a", "broker", StartExecution("e1", PAYLOAD), Observed("e1", "executing", None, None)
         )
@@ -280,7 +295,7 @@ class Story:
         return self.record(ToolReceipt("e1", delivery, "manifest", "outcome", told or envelope()))
 
     def settled(self) -> Story:
-        return self.write(LEDGER, "e1", row("settled", envelope(), dispatches=1))
+        return self.write(LEDGER, "e1", row("settled", envelope(), dispatches=1, receipt=ADMITTED))
 
     def result(self, execution: str = "e1", *calls: str, round: int = 1) -> Story:
         responses = tuple(answer(call) for call in calls or ("c1",))
@@ -373,10 +388,40 @@ bad(
     "execution e1 was spawned a second time",
 )
 
+bad(
+    "effect-once-per-execution",
+    lambda: ready().start().dispatch().open_capture().spawn().spawn(),
+    "execution e1 was spawned a second time",
+)
+
 good("effect-once-per-model-call", lambda: ready().spawn().assistant(round=2).intent("e2").spawn("e2"))
 bad(
     "effect-once-per-model-call",
     lambda: ready().spawn().intent("e2").spawn("e2"),
+    "model call c1 was executed a second time, by e2 after e1",
+)
+
+
+def executed_twice() -> Story:
+    """Two executions are intended for one call, and each is led in order to its process."""
+    story = ready().intent("e2").write(LEDGER, "e2", row("prepared"))
+    both = tuple(Binding(name, "c1", "w1", "digest", "dispatch") for name in ("e1", "e2"))
+    story.record(Checkpoint("await_runtime", "a.p1", "a.1", 1, story.sequence, both))
+    for name in ("e1", "e2"):
+        reference = msgspec.structs.replace(REFERENCE, execution=name)
+        story.write(LEDGER, name, row("dispatching", dispatches=1))
+        running = Observed(name, "executing", None, None)
+        story.ask("harness:a", "broker", StartExecution(name, PAYLOAD), running)
+        story.write(LEDGER, name, row("executing", dispatches=1))
+        story.ask("broker", "worker:w", Execute(reference, PAYLOAD))
+        opening = PreparePublication(CAPABILITY, reference)
+        story.ask("worker:w", "publisher:a", opening, CaptureOpened("capture")).spawn(name)
+    return story
+
+
+bad(
+    "effect-once-per-model-call",
+    executed_twice,
     "model call c1 was executed a second time, by e2 after e1",
 )
 
@@ -515,8 +560,31 @@ bad(
     "ACK of e1 came before its history",
 )
 
+
+def confirmed_early() -> Story:
+    """The worker is told of the exact receipt before the result is in history."""
+    story = admitted()
+    exact = msgspec.structs.replace(ADMITTED, history_revision=story.receipt_sequence())
+    return story.ask("broker", "worker:w", Confirm(REFERENCE, exact))
+
+
+bad("receipt-history-resolution-ack", confirmed_early, "ACK of e1 came before its history")
+
 good("capture-before-spawn", lambda: ready().open_capture().spawn())
 bad("capture-before-spawn", lambda: ready().spawn(), "execution e1 was spawned before its capture was open")
+
+
+def led(generation: int = 1, activation: str = "a.1") -> Story:
+    """A checkpoint under one owner, and a capture that is opened when this one leads the Session."""
+    story = Story().write(WRITERS, "a", writer("one", 1)).write(ACTIVATIONS, "a", Activation("a.1", 1))
+    story.checkpoint().write(WRITERS, "a", writer("one", generation))
+    return story.write(ACTIVATIONS, "a", Activation(activation, 1)).open_capture()
+
+
+REPLACED = "the capture of e1 was opened by an owner of a that had been replaced"
+good("capture-opened-by-the-owner", led)
+bad("capture-opened-by-the-owner", lambda: led(generation=2), REPLACED)
+bad("capture-opened-by-the-owner", lambda: led(activation="a.2"), REPLACED)
 
 
 # --- what a receipt promises
@@ -581,6 +649,40 @@ bad(
     "ack-of-the-open-turn",
     lambda: resolved().settle().acknowledge(),
     "e1 of a settled turn was acknowledged again",
+)
+
+
+def republished(content: bytes) -> Story:
+    """Output is durable; then it is published again and refused as a conflict, once and as a second copy."""
+    publish = Publish("a", "manifest", "manifest", content, sha256(content), TOKEN)
+    durable = StoredResource("manifest", sha256(b"manifest"), b"manifest")
+    story = Story().write(RESOURCES, "a/manifest", durable).ask("journal:a", "store", publish)
+    asking, handling = story.script("journal:a"), story.script("store", story.exchange)
+    story.tell(Declined(0, handling, 1, "Output.manifest", "managed_session_resource_conflict"))
+    story.tell(Began(0, 99, "store", asking, "Publish.manifest~copy", 1, 0))
+    return story.tell(Declined(0, 99, 1, "Output.manifest", "managed_session_writer_conflict"))
+
+
+good("conflicts-are-about-bytes", lambda: republished(b"another"))
+bad(
+    "conflicts-are-about-bytes",
+    lambda: republished(b"manifest"),
+    "resource manifest was refused as a conflict with the same bytes",
+)
+
+
+def copied() -> Story:
+    """The second copy of a publication is refused as a conflict."""
+    story = republished(b"another").write(
+        RESOURCES, "a/manifest", StoredResource("manifest", sha256(b"another"), b"another")
+    )
+    return story.tell(Declined(0, 99, 1, "Output.manifest", "managed_session_resource_conflict"))
+
+
+bad(
+    "conflicts-are-about-bytes",
+    copied,
+    "resource manifest was refused as a conflict with the same bytes",
 )
 
 
@@ -825,6 +927,71 @@ bad(
 )
 
 
+good("admitted-is-recorded", lambda: Story().accept())
+bad(
+    "admitted-is-recorded",
+    lambda: Story().accept().ask("client", "harness:a", Prompt("a.p2", "go"), Admitted(1)),
+    "prompt a.p2 was admitted, and no journal holds it",
+)
+
+RENEW = RenewWriter("a", TOKEN)
+
+
+def told_off(then: Request[Any], before: Request[Any] | None = None) -> Story:
+    """A renewal is refused to an owner, which then sends this; ``before`` is what it was sending."""
+    story = Story()
+    if before is not None:
+        story.ask("journal:a", "store", before)
+    story.ask("journal:a", "store", RENEW)
+    story.tell(Learned(0, story.script("journal:a"), story.exchange, "managed_session_writer_conflict", ""))
+    return story.ask("journal:a", "store", then)
+
+
+def renewed(activation: str) -> Story:
+    """An owner is told who is active, and then admits e1 under the activation a.1."""
+    story = Story().ask("journal:a", "store", RENEW, Renewed(60_000, activation, 1))
+    return story.ask("journal:a", "store", ADMITTING)
+
+
+NEXT = Transact("a", "a.p1.1", (WakeRequested("a.p1"),), (), TOKEN, 0, "a.1", 1)
+ADMITTING = Transact(
+    "a", "e1", (ToolReceipt("e1", "committed", "manifest", "outcome", envelope()),), (), TOKEN, 0, "a.1", 1
+)
+good("replaced-owner-stops", lambda: told_off(NEXT, before=NEXT))
+bad(
+    "replaced-owner-stops",
+    lambda: told_off(NEXT),
+    "journal:a sent Transact.WakeRequested a.p1.1 after its renewal was refused",
+)
+good("admitted-by-the-active", lambda: renewed("a.1"))
+bad(
+    "admitted-by-the-active",
+    lambda: renewed("a.2"),
+    "journal:a admits e1 under a.1 and found a.2 active",
+)
+bad(
+    "admitted-by-the-active",
+    lambda: Story().ask("journal:a", "store", ADMITTING),
+    "journal:a admits e1 under a.1 and did not ask who is active",
+)
+
+
+def claimed(status: int, state: str = "ready", by: str = "a") -> Story:
+    """An acquisition of a is refused while this Session holds the Workspace."""
+    story = Story().write(RUNTIME_SESSIONS, "a.p1", RuntimeSession("a", "w", state, 1))
+    story.write(LEASES, "w", WorkspaceLease(f"holder of {by}.p1", by))
+    code = "runtime_session_acquire_failed"
+    return story.ask("harness:a", "broker", Acquire("a", "a.p1", "w"), Failure(code, status))
+
+
+good("refused-holds-nothing", lambda: claimed(503))
+bad(
+    "refused-holds-nothing",
+    lambda: claimed(409),
+    "a.p1 was refused w (409 runtime_session_acquire_failed) and holds it",
+)
+
+
 # --- the ledger
 
 
@@ -835,7 +1002,7 @@ def moves(*rows: Execution) -> Story:
     return story
 
 
-DONE = row("settled", envelope())
+DONE = row("settled", envelope(), receipt=ADMITTED)
 good(
     "settled-is-terminal",
     lambda: moves(row("prepared"), row("dispatching"), row("executing"), row("unknown"), DONE, DONE),
@@ -848,13 +1015,19 @@ bad(
 )
 bad(
     "settled-is-terminal",
-    lambda: moves(DONE, row("settled", envelope("partial"))),
+    lambda: moves(DONE, row("settled", envelope("partial"), receipt=ADMITTED)),
     "execution e1 was settled a second time, with another result",
 )
 bad(
     "settled-is-terminal",
-    lambda: moves(row("settled", envelope(), receipt=ADMITTED), DONE),
+    lambda: moves(DONE, row("settled", envelope(), receipt=CROSSED)),
     "execution e1 got another receipt",
+)
+bad("settled-is-terminal", lambda: moves(row("settled")), "execution e1 was settled without a result")
+bad(
+    "settled-is-terminal",
+    lambda: moves(row("settled", envelope())),
+    "execution e1 was settled without a receipt",
 )
 
 LEFT = "e1 is left reserved: its cancellation was never asked"
@@ -867,6 +1040,123 @@ def cancels() -> Story:
 good("no-reservation-left-behind", lambda: cancels().tell(Healed(0)))
 bad("no-reservation-left-behind", lambda: ready().tell(Healed(0)), LEFT)
 bad("no-reservation-left-behind", lambda: ready().tell(Crashed(0, "worker:w")).tell(Healed(0)), LEFT)
+
+
+def tells(state: str, told: object, request: Request[Any] | None = None) -> Story:
+    """What the broker answers while the row of e1 is in a state."""
+    return moves(row(state)).ask("harness:a", "broker", request or Status("e1"), told)
+
+
+def observed(state: str) -> Observed:
+    return Observed("e1", state, None, None)
+
+
+NOT_KNOWN = Failure("runtime_broker_execution_unknown", 409)
+good("told-as-the-ledger-says", lambda: tells("dispatching", observed("executing")))
+bad(
+    "told-as-the-ledger-says",
+    lambda: tells("dispatching", observed("dispatching"), StartExecution("e1", PAYLOAD)),
+    "execution e1 is dispatching, and the broker told that it is dispatching",
+)
+bad(
+    "told-as-the-ledger-says",
+    lambda: tells("executing", observed("prepared")),
+    "execution e1 is executing, and the broker told that it is prepared",
+)
+bad(
+    "told-as-the-ledger-says",
+    lambda: tells("unknown", observed("settled")),
+    "execution e1 is unknown, and the broker told that it is settled",
+)
+bad(
+    "told-as-the-ledger-says",
+    lambda: tells("settled", NOT_KNOWN),
+    "execution e1 is settled, and the broker told that it is unknown",
+)
+
+
+bad(
+    "told-as-the-ledger-says",
+    lambda: tells("unknown", observed("unknown")),
+    "execution e1 is unknown, and the broker told that it is an outcome",
+)
+
+
+def reborn(*after: Execution) -> Story:
+    """A broker dispatched e1 and died; what its next life makes of the row."""
+    story = Story().tell(Booted(0, "broker", 1)).write(LEDGER, "e1", row("dispatching"))
+    story.write(LEDGER, "e1", row("executing")).tell(Booted(0, "broker", 2))
+    for moved in after:
+        story.write(LEDGER, "e1", moved)
+    return story.tell(Healed(0))
+
+
+good("no-claim-outlives-its-broker", lambda: reborn(row("unknown")))
+bad(
+    "no-claim-outlives-its-broker",
+    lambda: reborn(row("cancel_requested")),
+    "e1 is left as running, and its broker died",
+)
+
+
+def looks(*lost: bool, failure: str = "", binding: str = "ready") -> Story:
+    """Looks at e1, lost or not, the failure of one more, and what becomes of the row and the runtime with it."""
+    story = moves(row("executing"))
+    for gone in lost:
+        learned = {"doubt": "timeout"} if gone else {}
+        story.ask("broker", "worker:w", Observe(REFERENCE), **learned)
+    if failure:
+        story.ask("broker", "worker:w", Observe(REFERENCE))
+        story.tell(Learned(0, story.script("broker"), story.exchange, failure, ""))
+    bound = Write(BINDINGS.name, "w", RuntimeBinding(1, binding))
+    return story.tell(
+        Committed(0, 0, 1, "MarkUnknown", (Write(LEDGER.name, "e1", row("unknown")), bound), None)
+    )
+
+
+good("gone-runtime-is-lost", lambda: looks(True, True, True, binding="lost"))
+bad(
+    "gone-runtime-is-lost",
+    lambda: looks(True, True, True),
+    "the worker of w lost execution e1, and its runtime is still bound",
+)
+bad(
+    "gone-runtime-is-lost",
+    lambda: looks(failure="managed_runtime_execution_unknown"),
+    "the worker of w lost execution e1, and its runtime is still bound",
+)
+bad(
+    "gone-runtime-is-lost",
+    lambda: looks(True, True, failure="managed_runtime_identity_conflict", binding="lost"),
+    "the runtime of w was given up, though its worker never lost execution e1",
+)
+
+
+def failed_start(code: str) -> Story:
+    """A start that was refused with this code."""
+    story = Story().ask("harness:a", "broker", StartExecution("e1", PAYLOAD))
+    return story.tell(Learned(0, story.script("harness:a"), story.exchange, code, ""))
+
+
+def look(story: Story) -> Story:
+    return story.ask("harness:a", "broker", Status("e1"), observed("prepared"))
+
+
+def call_off(story: Story) -> Story:
+    return story.ask("harness:a", "broker", CancelExecution("e1"), observed("settled"))
+
+
+good("failed-start-is-observed", lambda: call_off(look(failed_start("runtime_payload_invalid"))))
+bad(
+    "failed-start-is-observed",
+    lambda: call_off(failed_start("runtime_payload_invalid")),
+    "execution e1 was called off and nobody looked what became of its failed start",
+)
+bad(
+    "failed-start-is-observed",
+    lambda: look(failed_start("runtime_execution_conflict")),
+    "execution e1 is looked for, though its start was refused for good",
+)
 
 
 # --- identity
@@ -922,7 +1212,11 @@ bad(
     lambda: ready().dispatch(reference=msgspec.structs.replace(REFERENCE, worker_call="c1")),
     "execution e1 was dispatched under another identity",
 )
-
+bad(
+    "calls-kept-apart",
+    lambda: ready().start().dispatch(reference=msgspec.structs.replace(REFERENCE, worker_call="w2")),
+    "execution e1 was dispatched under another identity",
+)
 
 INTENT = ToolIntent("a.p1", "e1", "c1", "w1", "digest", "args", "v3")
 bad(
@@ -987,10 +1281,26 @@ bad(
     "harness:a sent Release a.p1 2 times, at most 1 allowed",
 )
 
+OUTCOME = Stage("a", "outcome-e1", b"{}", sha256(b"{}"), TOKEN)
+bad(
+    "bounded-identical-retries",
+    lambda: send(Story(), OUTCOME, 2),
+    "journal:a sent Stage outcome-e1 2 times, at most 1 allowed",
+)
+
 good("one-command-one-content", lambda: send(Story(), COMMIT, 3))
 bad(
     "one-command-one-content",
     lambda: send(send(Story(), COMMIT, 1), OTHERWISE, 1),
+    "journal:a committed other records under command a.p1.0",
+)
+bad(
+    "one-command-one-content",
+    lambda: (
+        Story()
+        .ask("journal:a", "store", COMMIT, Appended(1))
+        .ask("journal:a", "store", OTHERWISE, Appended(2))
+    ),
     "journal:a committed other records under command a.p1.0",
 )
 
@@ -1092,7 +1402,59 @@ bad(
 )
 
 
+def writes(*, first: bool) -> Story:
+    """A write of e1 is let in, and the end of its stream; the write is answered first, or the end is."""
+    story = Story().ask("worker:w", "publisher:a", WRITTEN)
+    write = story.exchange
+    story.script("publisher:a", write)
+    story.ask("worker:w", "publisher:a", FinishOutput(CAPABILITY, "e1", STDOUT, True))
+    end, ended = story.exchange, StreamFinished(True)
+    answers = [Answered(0, write, Buffered(5)), Answered(0, end, ended)]
+    for answered in answers if first else answers[::-1]:
+        story.tell(answered)
+    return story
+
+
+def closed(*, arrived: bool) -> Story:
+    """A listener is closed while nobody has answered a write."""
+    story = Story().ask("worker:w", "publisher:a", WRITTEN)
+    if arrived:
+        story.script("publisher:a", story.exchange)
+    return story.close()
+
+
+good("one-after-another", lambda: writes(first=True))
+bad(
+    "one-after-another",
+    lambda: writes(first=False),
+    "the end of stdout of e1 overtook a write before it",
+)
+bad(
+    "one-after-another",
+    lambda: closed(arrived=True),
+    "publisher:a was closed while stdout of e1 was under way",
+)
+
+
 # --- what is told
+
+
+def refused(text: str = "No.", error: bool = True) -> Story:
+    """A batch that does not run, and what the model is told of its call."""
+    story = Story().assistant(msgspec.structs.replace(CALL, arguments='{"command": "make install"}'))
+    return story.record(ToolResult("a.p1", 1, "", (Response("c1", SHELL, text, error),)))
+
+
+OF_C1 = "the model is told of c1, which did not run:"
+good("refusals-say-why", refused)
+bad("refusals-say-why", lambda: refused(error=False), f"{OF_C1} it is told as a success")
+bad("refusals-say-why", lambda: refused(""), f"{OF_C1} no word says why")
+bad("refusals-say-why", lambda: refused("No: make install"), f"{OF_C1} its arguments are repeated")
+bad(
+    "refusals-say-why",
+    lambda: refused('No: {"command": "make install"}'),
+    f"{OF_C1} its arguments are repeated",
+)
 
 
 def told(text: str = TOLD, error: bool = False, **changed: Any) -> Story:
@@ -1171,6 +1533,23 @@ bad(
     "envelope-tells-what-happened",
     lambda: ended(-1, "SIGTERM", status="cancelled", exit_code=-1),
     f"{OF_THE_ENVELOPE} exit code -1 instead of -1 SIGTERM",
+)
+
+
+def stopped(status: str) -> Story:
+    """A command that was running is stopped on request, and told as having ended so."""
+    story = (
+        Story().spawn().ask("broker", "worker:w", Halt(REFERENCE), WorkerState("e1", "executing", None, None))
+    )
+    story.act(ExitProcess("e1", -1, "SIGTERM"))
+    killed = {**KILLED, "status": status}
+    return story.receipt(told=msgspec.structs.replace(envelope(), **killed))
+
+
+bad(
+    "envelope-tells-what-happened",
+    lambda: stopped("error"),
+    f"{OF_THE_ENVELOPE} status error of a process that was stopped on request",
 )
 bad(
     "envelope-tells-what-happened",
@@ -1305,6 +1684,24 @@ def test_a_preview_may_end_with_either_stream_and_need_not_show_what_is_late_or_
 
 def test_a_turn_that_is_told_to_be_blocked_may_be_settled() -> None:
     assert found("settled-as-told", Story().ended("recovery-blocked").settle()) == []
+
+
+@pytest.mark.parametrize("story", [claimed(409, by="b"), claimed(409, "released")])
+def test_a_refusal_is_true_of_who_holds_nothing_by_this_acquisition(story: Story) -> None:
+    assert found("refused-holds-nothing", story) == []
+
+
+def test_a_write_that_never_arrived_runs_nowhere() -> None:
+    assert found("one-after-another", closed(arrived=False)) == []
+
+
+def test_a_cancellation_may_tell_a_state_that_has_passed() -> None:
+    story = tells("settled", observed("cancel_requested"), CancelExecution("e1"))
+    assert found("told-as-the-ledger-says", story) == []
+
+
+def test_two_lost_looks_and_one_more_are_not_three_in_a_row() -> None:
+    assert found("gone-runtime-is-lost", looks(True, True, False, True)) == []
 
 
 def test_a_cancelled_call_needs_no_execution_and_no_acknowledgement() -> None:

@@ -55,6 +55,18 @@ def test_a_row_that_names_a_place_it_never_reaches_is_told_so():
         own_plan(row)
 
 
+def test_a_fault_of_a_row_may_strike_where_only_the_faults_before_it_lead():
+    crash, lost = "worker:w:act:Spawn#1=crash-before", "harness:a:call:CancelExecution#1=reply-lost"
+    alone_, led = (
+        msgspec.structs.replace(ROWS["one-call"], faults=faults) for faults in ((lost,), (crash, lost))
+    )
+
+    with pytest.raises(NoSuchPlace, match=r"CancelExecution#1 is never reached"):
+        own_plan(alone_)
+    assert [strike.point.label for strike in own_plan(led).strikes] == ["Spawn", "CancelExecution"]
+    assert run(led.scenario, led.plan, led.design).missed == ()
+
+
 OWN = ("harness:a", "journal:a", "publisher:a", "worker:w")
 
 

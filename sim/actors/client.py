@@ -33,9 +33,10 @@ def probe_of(session: SessionPlan) -> SessionPlan:
     return SessionPlan(name, session.workspace, (turn,))
 
 
-def prompt_id(session: str, number: int) -> str:
-    """The id of a Session's nth prompt, from 1."""
-    return f"{session}.p{number}"
+def prompt_id(session: SessionPlan, number: int) -> str:
+    """The id of a Session's nth prompt, from 1: a fresh one, if the scenario does not name it."""
+    named = [turn.prompt for turn in session.turns[number - 1 : number] if turn.prompt]
+    return named[0] if named else f"{session.name}.p{number}"
 
 
 class Client(Actor):
@@ -80,7 +81,7 @@ class Client(Actor):
         for number, turn in enumerate(session.turns, 1):
             if number < first:
                 continue
-            ended = await self.turn(session.name, number, turn)
+            ended = await self.turn(session.name, prompt_id(session, number), turn)
             if ended is None or ended.state == "recovery-blocked":
                 self.unwell[session.name] = number
                 self.blocked |= {session.name} if ended else set()
@@ -94,9 +95,8 @@ class Client(Actor):
             return False
         return True
 
-    async def turn(self, session: str, number: int, turn: Turn) -> TurnEnded | None:
+    async def turn(self, session: str, prompt: str, turn: Turn) -> TurnEnded | None:
         """Send the prompt and wait for the turn's end; None when the owner does not tell it."""
-        prompt = prompt_id(session, number)
         if turn.cancel:
             await Start(self.cancel, (session, prompt, turn.cancel))
         admitted = await self.prompt(session, Prompt(prompt, turn.text))
@@ -134,7 +134,7 @@ class Client(Actor):
         """Look at a Session that is not well: does it take another prompt, and what does a new owner find?"""
         if session.name not in self.unwell:
             last = len(session.turns)
-            ended = await self.ended(session.name, prompt_id(session.name, last))
+            ended = await self.ended(session.name, prompt_id(session, last))
             if ended is not None:
                 return
             self.unwell[session.name] = last + 1

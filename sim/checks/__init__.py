@@ -13,6 +13,7 @@ from sim.checks import (
     journal,
     leases,
     ledger,
+    listener,
     once,
     order,
     retries,
@@ -36,6 +37,7 @@ CHECKS: tuple[Check, ...] = (
     *retries.CHECKS,
     *secrecy.CHECKS,
     *truth.CHECKS,
+    *listener.CHECKS,
     *ending.CHECKS,
 )
 """All of them."""

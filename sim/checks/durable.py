@@ -13,21 +13,24 @@ from sim.checks.check import (
     Told,
     acted,
     asked,
+    at_all,
     by_execution,
     by_key,
     by_recorded_execution,
+    happened,
     recorded,
     wrote,
 )
 from sim.deeds import Emit
 from sim.facts import RESOURCES, StoredResource
-from sim.history import Committed
+from sim.history import Asked, Committed, Declined
 from sim.protocol import (
     STREAMS,
     Acknowledge,
     Capture,
     Confirm,
     Entry,
+    Publish,
     Receipt,
     Seal,
     ToolReceipt,
@@ -138,6 +141,52 @@ IMMUTABLE_RESOURCES = Check(
 )
 
 
+CONFLICT = "managed_session_resource_conflict"
+COPY = "~copy"
+"""What stands behind the label of a script that handles the second copy of a request."""
+
+
+def _request_of(event: Declined, scene: Scene) -> object:
+    """The request that a script handles, of a second copy too; None when the history does not tell."""
+    began = scene.began.get(event.script)
+    if began is None:
+        return None
+    if began.exchange:
+        return scene.requests[began.exchange].request if began.exchange in scene.requests else None
+    first = (began.parent, began.nth, began.label.removesuffix(COPY))
+    same = (asked for asked in scene.requests.values() if _named(asked) == first)
+    return next((asked.request for asked in same), None) if began.label.endswith(COPY) else None
+
+
+def _named(asked: Asked) -> tuple[int, int, str]:
+    return asked.script, asked.nth, asked.request.label
+
+
+def _declined(state: bool, event: Declined, scene: Scene) -> Told[bool]:
+    request = _request_of(event, scene) if event.code == CONFLICT else None
+    if not isinstance(request, Publish):
+        return state, None
+    held = scene.row(RESOURCES, f"{request.session}/{request.resource}")
+    same = held is not None and (held.kind, held.digest) == (request.kind, _digest(request.content))
+    return (
+        state,
+        f"resource {request.resource} was refused as a conflict with the same bytes" if same else None,
+    )
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+CONFLICTS_ARE_ABOUT_BYTES = Check(
+    "conflicts-are-about-bytes",
+    cites="003 Durable output storage",
+    says="Output conflicts with what is durable under its id only when its bytes or its kind are others.",
+    start=False,
+    hears=(happened(Declined, at_all, _declined),),
+)
+
+
 # --- the exact acknowledgement
 
 
@@ -199,4 +248,10 @@ ACK_OF_THE_OPEN_TURN = Check(
     ),
 )
 
-CHECKS = (COMPLETE_MEANS_COMPLETE, IMMUTABLE_RESOURCES, EXACT_ACK, ACK_OF_THE_OPEN_TURN)
+CHECKS = (
+    COMPLETE_MEANS_COMPLETE,
+    IMMUTABLE_RESOURCES,
+    CONFLICTS_ARE_ABOUT_BYTES,
+    EXACT_ACK,
+    ACK_OF_THE_OPEN_TURN,
+)

@@ -8,22 +8,39 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from sim.checks.check import Check, Scene, Told, asked, by_key, by_session, recorded, wrote
+from sim.checks.check import (
+    Check,
+    Scene,
+    Told,
+    answered,
+    asked,
+    by_addressee,
+    by_key,
+    by_session,
+    learned,
+    recorded,
+    wrote,
+)
 from sim.facts import CommandReceipt, Writer
-from sim.history import Committed
+from sim.history import Committed, Learned
 from sim.protocol import (
     ActivationChanged,
+    Admitted,
     Assistant,
     Checkpoint,
     Entry,
     Infer,
     InputAccepted,
+    Prompt,
     Record,
+    Renewed,
+    RenewWriter,
     Response,
     ToolCall,
     ToolIntent,
     ToolReceipt,
     ToolResult,
+    Transact,
     TurnSettled,
     UserMessage,
     WakeRequested,
@@ -227,4 +244,96 @@ WRITER_GENERATION = Check(
     hears=(wrote(Writer, by_key, _granted),),
 )
 
-CHECKS = (JOURNAL_IS_ONE_LINE, NO_DUPLICATED_HISTORY, PAIRED_RESPONSES, WRITER_GENERATION)
+# --- admission
+
+
+def _accepted(prompts: frozenset[str], entry: Entry, scene: Scene) -> Told[frozenset[str]]:
+    record: Any = entry.record
+    return prompts | {record.prompt}, None
+
+
+def _admitted(prompts: frozenset[str], answer: object, scene: Scene) -> Told[frozenset[str]]:
+    prompt: str = scene.asked.request.prompt
+    if not isinstance(answer, Admitted) or prompt in prompts:
+        return prompts, None
+    return prompts, f"prompt {prompt} was admitted, and no journal holds it"
+
+
+ADMITTED_IS_RECORDED = Check(
+    "admitted-is-recorded",
+    cites="behaviour §1.2",
+    says="A prompt is admitted only when its input is durable in the journal of its Session.",
+    start=frozenset[str](),
+    hears=(recorded(InputAccepted, by_session, _accepted), answered(Prompt, by_addressee, _admitted)),
+)
+
+
+# --- an owner that was replaced
+
+
+class Refused(msgspec.Struct, frozen=True, gc=False):
+    """The commit that an owner sent last, and whether it has been told that it is the writer no more."""
+
+    command: str = ""
+    told: bool = False
+
+
+def _life(what: object, scene: Scene) -> tuple[str, int]:
+    """One life of an owner."""
+    return scene.actor, scene.life
+
+
+def _not_renewed(owner: Refused, event: Learned, scene: Scene) -> Told[Refused]:
+    return (replace(owner, told=True) if event.failure else owner), None
+
+
+def _sends(owner: Refused, transact: Transact, scene: Scene) -> Told[Refused]:
+    again = transact.command == owner.command
+    late = f"{scene.actor} sent {transact.label} {transact.command} after its renewal was refused"
+    return replace(owner, command=transact.command), late if owner.told and not again else None
+
+
+REPLACED_OWNER_STOPS = Check(
+    "replaced-owner-stops",
+    cites="behaviour §3.3, §7 guard 139",
+    says="An owner whose renewal was refused sends no further commit.",
+    start=Refused(),
+    hears=(learned(RenewWriter, _life, _not_renewed), asked(Transact, _life, _sends)),
+)
+
+
+def _script(what: object, scene: Scene) -> int:
+    """The script that asked."""
+    return scene.asked.script
+
+
+def _renewed(active: tuple[str, int], answer: object, scene: Scene) -> Told[tuple[str, int]]:
+    return ((answer.activation, answer.epoch) if isinstance(answer, Renewed) else active), None
+
+
+def _admits(active: tuple[str, int], transact: Transact, scene: Scene) -> Told[tuple[str, int]]:
+    admitted = [record for record in transact.records if isinstance(record, ToolReceipt)]
+    admitted = [receipt for receipt in admitted if receipt.envelope.status != "not_started"]
+    if not admitted or active == (transact.activation, transact.epoch):
+        return active, None
+    seen = f"found {active[0]} active" if active[0] else "did not ask who is active"
+    return active, f"{scene.actor} admits {admitted[0].execution} under {transact.activation} and {seen}"
+
+
+ADMITTED_BY_THE_ACTIVE = Check(
+    "admitted-by-the-active",
+    cites="003 Identity; behaviour §7 guard 94",
+    says="In the commit queue, an owner sends a receipt only after it was told that its activation is current.",
+    start=("", 0),
+    hears=(answered(RenewWriter, _script, _renewed), asked(Transact, _script, _admits)),
+)
+
+CHECKS = (
+    JOURNAL_IS_ONE_LINE,
+    NO_DUPLICATED_HISTORY,
+    PAIRED_RESPONSES,
+    WRITER_GENERATION,
+    ADMITTED_IS_RECORDED,
+    REPLACED_OWNER_STOPS,
+    ADMITTED_BY_THE_ACTIVE,
+)

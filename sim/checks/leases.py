@@ -9,6 +9,7 @@ from sim.checks.check import (
     Scene,
     Told,
     acted,
+    answered,
     asked,
     by_execution,
     by_key,
@@ -21,8 +22,8 @@ from sim.checks.check import (
 )
 from sim.deeds import ExitProcess, Spawn, TouchFile
 from sim.facts import LEASES, LEDGER, RUNTIME_SESSIONS, WorkspaceLease
-from sim.history import Crashed
-from sim.protocol import Entry, Release, TurnSettled
+from sim.history import Crashed, Failure
+from sim.protocol import Acquire, Entry, Release, TurnSettled
 
 
 def _claimed(state: bool, lease: WorkspaceLease, scene: Scene) -> Told[bool]:
@@ -166,4 +167,39 @@ EFFECTS_UNDER_THE_LEASE = Check(
     hears=(acted(Spawn, by_execution, _under_lease), acted(TouchFile, by_execution, _touched)),
 )
 
-CHECKS = (LEASE_HAS_ONE_HOLDER, NO_RELEASE_WHILE_LIVE, RELEASED_BEFORE_SETTLED, EFFECTS_UNDER_THE_LEASE)
+# --- a refusal that proves something
+
+DEFINITE = 409
+"""The status of an answer that proves that an acquisition claimed nothing."""
+CLAIMING = ("acquiring", "ready", "failed")
+
+
+def _refused(state: bool, answer: object, scene: Scene) -> Told[bool]:
+    if not isinstance(answer, Failure) or answer.status != DEFINITE:
+        return state, None
+    request: Any = scene.asked.request
+    lease = scene.row(LEASES, request.workspace)
+    claim = scene.row(RUNTIME_SESSIONS, request.runtime_session)
+    if lease is None or claim is None or lease.session != request.session or claim.state not in CLAIMING:
+        return state, None
+    return (
+        state,
+        f"{request.runtime_session} was refused {request.workspace} ({answer.status} {answer.code}) and holds it",
+    )
+
+
+REFUSED_HOLDS_NOTHING = Check(
+    "refused-holds-nothing",
+    cites="behaviour §3.1, §3.5",
+    says="An acquisition that is refused for good has claimed nothing; one that failed after its claim is in doubt.",
+    start=False,
+    hears=(answered(Acquire, by_session, _refused),),
+)
+
+CHECKS = (
+    LEASE_HAS_ONE_HOLDER,
+    NO_RELEASE_WHILE_LIVE,
+    RELEASED_BEFORE_SETTLED,
+    EFFECTS_UNDER_THE_LEASE,
+    REFUSED_HOLDS_NOTHING,
+)

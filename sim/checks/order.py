@@ -14,6 +14,7 @@ from sim.checks.check import (
     acted,
     answered,
     asked,
+    by_addressee,
     by_execution,
     by_intent,
     by_recorded_execution,
@@ -23,7 +24,7 @@ from sim.checks.check import (
     wrote,
 )
 from sim.deeds import Spawn
-from sim.facts import LEASES, WorkspaceLease
+from sim.facts import ACTIVATIONS, LEASES, WRITERS, WorkspaceLease
 from sim.history import Failure
 from sim.protocol import (
     Acknowledge,
@@ -333,4 +334,44 @@ CAPTURE_BEFORE_SPAWN = Check(
     ),
 )
 
-CHECKS = (THE_ORDER, RECEIPT_HISTORY_RESOLUTION_ACK, CAPTURE_BEFORE_SPAWN)
+
+class Ownership(msgspec.Struct, frozen=True, gc=False):
+    """Who led a Session when its newest checkpoint became durable: activation, writer, and the writer's generation."""
+
+    activation: str = ""
+    writer: str = ""
+    generation: int = 0
+
+
+def _present(scene: Scene, session: str) -> Ownership:
+    """Who leads a Session as of now."""
+    activation, writer = scene.row(ACTIVATIONS, session), scene.row(WRITERS, session)
+    if activation is None or writer is None:
+        return Ownership()
+    return Ownership(activation.id, writer.owner, writer.generation)
+
+
+def _led(owner: Ownership, entry: Entry, scene: Scene) -> Told[Ownership]:
+    return _present(scene, scene.session), None
+
+
+def _opened_by(owner: Ownership, answer: object, scene: Scene) -> Told[Ownership]:
+    session = by_addressee(answer, scene)
+    if not isinstance(answer, CaptureOpened) or owner == _present(scene, session):
+        return owner, None
+    execution = scene.asked.request.reference.execution
+    return owner, f"the capture of {execution} was opened by an owner of {session} that had been replaced"
+
+
+OPENED_BY_THE_OWNER = Check(
+    "capture-opened-by-the-owner",
+    cites="003 Identity; behaviour §7 guard 76",
+    says="A capture is opened by the owner of its checkpoint, and not once that was replaced during the reads.",
+    start=Ownership(),
+    hears=(
+        recorded(Checkpoint, by_session, _led),
+        answered(PreparePublication, by_addressee, _opened_by),
+    ),
+)
+
+CHECKS = (THE_ORDER, RECEIPT_HISTORY_RESOLUTION_ACK, CAPTURE_BEFORE_SPAWN, OPENED_BY_THE_OWNER)

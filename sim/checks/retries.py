@@ -24,6 +24,7 @@ from sim.protocol import (
     RegisterPublisher,
     Release,
     RenewWriter,
+    Stage,
     StartExecution,
     Transact,
     WriteOutput,
@@ -41,6 +42,7 @@ SENDS: dict[type[Request[Any]], int] = {
     FinishOutput: 1,
     FinalizeCapture: 1,
     AcceptCapture: 1,
+    Stage: 1,
     Publish: 1,
 }
 """How often one operation may be sent in all (behaviour §3.6)."""

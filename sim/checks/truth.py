@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -18,10 +19,23 @@ from sim.checks.check import (
     by_addressee,
     by_execution,
     by_recorded_execution,
+    by_session,
     recorded,
 )
 from sim.deeds import Emit, ExitProcess, Spawn
-from sim.protocol import AwaitTurn, Entry, Envelope, Response, ToolReceipt, ToolResult, TurnEnded, TurnSettled
+from sim.protocol import (
+    AwaitTurn,
+    Entry,
+    Envelope,
+    Halt,
+    Response,
+    ToolCall,
+    ToolReceipt,
+    ToolResult,
+    TurnEnded,
+    TurnSettled,
+    WorkerState,
+)
 
 RETAINED = "retained"
 """The word by which a model learns that there is more output than it is shown."""
@@ -67,6 +81,62 @@ MODEL_IS_TOLD_THE_TRUTH = Check(
 )
 
 
+# --- a call that did not run
+
+LONG_ENOUGH = 8
+"""A value of so many characters is recognised in a text; a shorter one may be a word of any sentence."""
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text among the arguments of a call."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in cast("dict[str, object]", value).values():
+            yield from _texts(part)
+
+
+def _values(call: ToolCall) -> Iterator[str]:
+    """What a refusal must not repeat: the arguments as a whole, and each text in them."""
+    yield call.arguments
+    try:
+        yield from _texts(json.loads(call.arguments))
+    except (ValueError, RecursionError):
+        return
+
+
+def _ill_told(response: Response, call: ToolCall | None) -> Iterator[str]:
+    if not response.error:
+        yield "it is told as a success"
+    if not response.text:
+        yield "no word says why"
+    values = [] if call is None else [value for value in _values(call) if len(value) >= LONG_ENOUGH]
+    if any(value in response.text for value in values):
+        yield "its arguments are repeated"
+
+
+def _not_run(state: bool, entry: Entry, scene: Scene) -> Told[bool]:
+    result: Any = entry.record
+    if result.execution:
+        return state, None
+    spoken = scene.spoken.get(scene.session)
+    record: Any = None if spoken is None else spoken.record
+    called = {} if record is None else {call.id: call for call in record.calls}
+    for response in result.responses:
+        if wrong := "; ".join(_ill_told(response, called.get(response.call))):
+            return state, f"the model is told of {response.call}, which did not run: {wrong}"
+    return state, None
+
+
+REFUSALS_SAY_WHY = Check(
+    "refusals-say-why",
+    cites="000 §3, §5; 003 Lifecycle",
+    says="Of a call that did not run the model is told an error with a reason, and none of its arguments.",
+    start=False,
+    hears=(recorded(ToolResult, by_session, _not_run),),
+)
+
+
 # --- the envelope
 
 SHOWN = 16
@@ -74,15 +144,21 @@ SHOWN = 16
 
 
 class Ran(msgspec.Struct, frozen=True, gc=False):
-    """What the world saw of a process: its spawn, its end, and what it wrote last into each pipe."""
+    """What the world saw of a process: its spawn, an order to stop, its end, and what it wrote last into each pipe."""
 
     spawned: bool = False
+    halted: bool = False
     exit: ExitProcess | None = None
     last: tuple[tuple[str, bytes], ...] = ()
 
 
 def _spawned(ran: Ran, spawn: Spawn, scene: Scene) -> Told[Ran]:
     return replace(ran, spawned=True), None
+
+
+def _halts(ran: Ran, answer: object, scene: Scene) -> Told[Ran]:
+    heard = isinstance(answer, WorkerState) and ran.exit is None
+    return (replace(ran, halted=True) if heard else ran), None
 
 
 def _exited(ran: Ran, deed: ExitProcess, scene: Scene) -> Told[Ran]:
@@ -111,6 +187,8 @@ def _misreported(ran: Ran, envelope: Envelope) -> Iterator[str]:
     well = end is not None and end.exit_code == 0 and not end.signal
     if well != (envelope.status == "success"):
         yield f"status {envelope.status} of a process that ended {'well' if well else 'otherwise'}"
+    if ran.halted and end is not None and end.signal and envelope.status != "cancelled":
+        yield f"status {envelope.status} of a process that was stopped on request"
     ends = _ends(ran)
     if ends and not envelope.preview.rstrip().endswith(tuple(ends)):
         yield "a preview that does not end as the output does"
@@ -130,6 +208,7 @@ ENVELOPE_TELLS_WHAT_HAPPENED = Check(
     hears=(
         acted(Spawn, by_execution, _spawned),
         acted(Emit, by_execution, _emitted),
+        answered(Halt, lambda answer, scene: scene.asked.request.reference.execution, _halts),
         acted(ExitProcess, by_execution, _exited),
         recorded(ToolReceipt, by_recorded_execution, _received),
     ),
@@ -180,4 +259,4 @@ SETTLED_AS_TOLD = Check(
     ),
 )
 
-CHECKS = (MODEL_IS_TOLD_THE_TRUTH, ENVELOPE_TELLS_WHAT_HAPPENED, SETTLED_AS_TOLD)
+CHECKS = (MODEL_IS_TOLD_THE_TRUTH, REFUSALS_SAY_WHY, ENVELOPE_TELLS_WHAT_HAPPENED, SETTLED_AS_TOLD)
