@@ -1,8 +1,7 @@
 """The benchmark: ``python -m tests.bench``. Ratios of medians over short rounds in rotation; exits 1 over a bound.
 
 ``U`` is the cost of one SimPy timeout in this process. Absolute times mean little on a shared machine; the ratios do.
-So a run is counted in U, and what 100,000 of them take is told for a core on which U is :data:`QUIET_US`, beside what
-they would take at the speed of the moment.
+They swing too: a tight loop gains more from a quiet cache than a run does, so compare only figures of one moment.
 """
 
 from __future__ import annotations
@@ -14,12 +13,13 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from multiprocessing import get_context
+from functools import cache
 from statistics import median
 from types import FrameType
 
 import msgspec
 
+from faults.engine import Broken, chunks, deliver
 from faults.sweeps import EVERYTHING
 from reports.bench import House
 from reports.campaign import Campaign
@@ -33,11 +33,9 @@ from tests.bench import echo
 ROUNDS = 41
 EXCHANGES = 300
 TIMEOUTS = 900
-EVERY = 101
-"""Of the runs of a sweep, each so many-th is made."""
+EVERY = 41
+"""Of the runs of a sweep of everything, each so many-th is made."""
 LOOK_S = 0.004
-QUIET_US = 0.9
-"""Microseconds of one SimPy timeout on a quiet core of the kind that the bounds were set for."""
 SHARES = {
     "kernel": ("sim/kernel.py", "sim/lives.py", "sim/trouble.py", "sim/points.py", "sim/run.py", "simpy/"),
     "history": ("sim/history.py",),
@@ -97,19 +95,29 @@ def turns(row: Row) -> Iterator[Figure]:
         yield name, f"U a message, {row.name} without faults", median(costs)
 
 
-def sample(shard: int) -> tuple[int, float]:
-    """Every so many-th run of a sweep of everything, as a worker makes it: runs, and CPU seconds."""
+@cache
+def picked() -> tuple[Campaign, list[tuple[str, int]]]:
+    """Every so many-th run of a sweep of everything."""
     campaign = Campaign(House(), msgspec.structs.replace(EVERYTHING, rows=tuple(ROWS)), 1)
-    runs, before = 0, time.process_time()
     for _ in campaign.count():
         pass
-    counting = time.process_time() - before
-    for chunk in campaign.ranges():
-        for index in range(chunk.start, chunk.stop):
-            if (index + shard) % EVERY == 0:
-                campaign.work(chunk.key, index)
-                runs += 1
-    return runs, time.process_time() - before - counting
+    ranges = campaign.outline().ranges()
+    every = [(chunk.key, index) for chunk in ranges for index in range(chunk.start, chunk.stop)]
+    return campaign, every[::EVERY]
+
+
+def make(_key: str, place: int) -> None:
+    """One of the picked runs, played, judged and recorded."""
+    campaign, runs = picked()
+    campaign.work(*runs[place])
+
+
+def sample(jobs: int) -> float:
+    """All the picked runs, on so many processes: seconds."""
+    began = time.perf_counter()
+    for delivery in deliver(chunks("", len(picked()[1]), 16), make, jobs):
+        assert not isinstance(delivery.result, Broken), delivery
+    return time.perf_counter() - began
 
 
 def owner_of(path: str) -> str:
@@ -126,7 +134,7 @@ def shares() -> Iterator[Figure]:
 
     before = signal.signal(signal.SIGPROF, look)
     signal.setitimer(signal.ITIMER_PROF, LOOK_S, LOOK_S)
-    sample(2)
+    sample(1)
     signal.setitimer(signal.ITIMER_PROF, 0)
     signal.signal(signal.SIGPROF, before)
     for who in (*SHARES, "other"):
@@ -135,20 +143,16 @@ def shares() -> Iterator[Figure]:
 
 def sweeps() -> Iterator[Figure]:
     """What 100,000 runs take on two cores, what a second worker brings, and what a worker weighs."""
-    base, began = unit(), time.perf_counter()
-    alone = [sample(0), sample(1)]
-    apart = time.perf_counter() - began
-    began = time.perf_counter()
-    with get_context("fork").Pool(2) as pool:
-        pool.map(sample, [0, 1], chunksize=1)
-    together = time.perf_counter() - began
-    runs, cpu = (sum(column) for column in zip(*alone, strict=True))
-    units = cpu / runs / median([base, unit()])
-    yield "run", "U a single-fault run, judged and recorded", units
-    yield "minutes", f"for 100,000 of them on two cores where U is {QUIET_US} us", units * QUIET_US / 1_200
-    yield "minutes now", "at the speed of this moment", cpu / runs * 100_000 / 2 / 60
-    yield "speed-up", "of two workers", apart / together
+    runs = len(picked()[1])
+    together = sample(2)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    base, before = unit(), time.process_time()
+    apart = sample(1)
+    cpu = time.process_time() - before
+    yield "run", "U a single-fault run, judged and recorded", cpu / runs / median([base, unit()])
+    yield "milliseconds", "of CPU, the same", cpu / runs * 1e3
+    yield "minutes", "for 100,000 of them on two cores", cpu / runs * 100_000 / 2 / 60
+    yield "speed-up", f"of two workers, {cpu:.0f} CPU-seconds of work", apart / together
     yield "megabytes", "the most a worker held", peak / 1024
 
 
