@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
 
+from reports.trouble import Trouble
 from sim.checks.check import Finding
 from sim.history import History
+from sim.outcome import Outcome
 from sim.points import NO_FAULTS, Plan, Sighting, Watcher
+from sim.text import show
 
 PASSED, FINDING, MISSED, BROKEN = "passed", "finding", "missed", "broken"
 """What a run can come to: as promised; not; a strike never landed; the bench itself failed."""
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """What a run came to. ``ending`` says in words how the world was left; ``history`` is the history's digest."""
+    """What a run came to. ``ending`` says in words how the world was left; ``history`` is the history's digest.
+
+    ``found`` is the same ending in fields, where the bench has it.
+    """
 
     status: str
     ending: str
     findings: tuple[Finding, ...]
     history: str
+    found: Outcome | None = None
 
 
 class Card(Protocol):
@@ -70,6 +79,10 @@ class Bench(Protocol):
         """Every row, in the order in which a sweep takes them."""
         ...
 
+    def take(self, path: str) -> str:
+        """Make a scenario file a row as well; its name. Trouble: the file cannot be read, or is no scenario."""
+        ...
+
     def rules(self) -> Mapping[str, str]:
         """The name of every rule of the design, with the type of its answer."""
         ...
@@ -87,17 +100,48 @@ class Bench(Protocol):
         ...
 
 
+def read_file(path: str) -> tuple[str, str]:
+    """The name that a scenario file has as a row, and its text. Trouble: it cannot be read, or stand in a line."""
+    if ":" in path:
+        raise Trouble(
+            f"'{show(path)}': the path of a scenario file must have no colon; name it from a folder near it."
+        )
+    try:
+        return path.replace("\\", "/"), Path(path).read_bytes().decode()
+    except OSError as error:
+        raise Trouble(f"Cannot read the scenario file '{show(path)}': {error.strerror or error}.") from None
+    except UnicodeDecodeError as error:
+        raise Trouble(f"'{show(path)}' is no scenario: it is not UTF-8 from byte {error.start} on.") from None
+
+
 class House:
-    """The real bench: the rows of :mod:`scenarios`, played in the simulated world."""
+    """The real bench: the rows of :mod:`scenarios`, played in the simulated world, and scenario files beside them."""
 
     def __init__(self) -> None:
         self._digests: dict[Any, str] = {}
+        self._texts: dict[str, str] = {}
 
     def rows(self) -> Mapping[str, Any]:
-        """Every row of the acceptance matrix."""
+        """Every row of the acceptance matrix, and every file that was taken."""
         from scenarios.rows import ROWS
 
-        return ROWS
+        if not self._texts:
+            return ROWS
+        from scenarios.files import row
+
+        return {**ROWS, **{name: row(text, name) for name, text in self._texts.items()}}
+
+    def take(self, path: str) -> str:
+        """Read a scenario file. Its name as a row is the path as it was written."""
+        from scenarios.files import problems
+
+        name, text = read_file(path)
+        if wrong := problems(text):
+            raise Trouble(
+                "\n".join([f"{show(name)} is no scenario:", *(f"{show(path)}:{each}" for each in wrong)])
+            )
+        self._texts[name] = text
+        return name
 
     def rules(self) -> Mapping[str, str]:
         """The catalogue of the design."""
@@ -106,8 +150,10 @@ class House:
         return {name: rule.answer.__annotations__["return"] for name, rule in catalogue().items()}
 
     def design(self, row: str) -> str:
-        """The digest of the row's design."""
+        """The digest of the row's design; of a file, of all that it says."""
         design = self.rows()[row].design
+        if row in self._texts:
+            return hashlib.sha256(f"{design.digest()}\n{self._texts[row]}".encode()).hexdigest()[:12]
         if design not in self._digests:
             self._digests[design] = design.digest()
         return self._digests[design]
@@ -124,7 +170,7 @@ class House:
         from scenarios.judge import verdict
 
         found = verdict(self.rows()[row], plan, history)
-        return Judged(found.status, found.outcome, tuple(found.findings), found.history)
+        return Judged(found.status, found.outcome, tuple(found.findings), found.history, found.found)
 
 
 def sightings(bench: Bench, row: str, plan: Plan = NO_FAULTS) -> tuple[list[Sighting], History]:

@@ -1,4 +1,4 @@
-"""The pytest plugin: a failing test stays a failing test, also with ill-formed text under pytest-xdist.
+"""The pytest plugin: scenario files are tests, and a failing test stays one, also with ill-formed text under xdist.
 
 A worker of pytest-xdist sends its reports as UTF-8. Text that holds a lone surrogate has none, so the worker
 dies and the run can end with exit code 0 although its test failed. So every text that leaves a worker is
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -66,6 +67,15 @@ class NeverGreen:
         """Replace a green exit code by the one for an internal error."""
         if self.broken and session.exitstatus in _GREEN:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Every ``*.turn.toml`` is a scenario file."""
+    if not file_path.name.endswith(".turn.toml"):
+        return None
+    from reports.pytest_files import ScenarioFile
+
+    return cast("pytest.Collector", ScenarioFile.from_parent(parent, path=file_path))  # pyright: ignore[reportUnknownMemberType]
 
 
 def pytest_configure(config: pytest.Config) -> None:

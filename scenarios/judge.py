@@ -33,6 +33,8 @@ from sim.protocol import AcceptCapture, Execute, Halt
 PASSED, FINDING, MISSED = "passed", "finding", "missed"
 REFUSED_AT_LOAD = "hosted_turn_recovery_required"
 HELD, FREE = "held", "free"
+NOBODY = ""
+"""The ending of a second Session that never came to try."""
 WHILE_OPEN, WHEN_AWAITED = "while open", "when awaited"
 WHEN_DISPATCHED, UNLESS_HALTED, UNLESS_OVERTAKEN = "when dispatched", "unless halted", "unless overtaken"
 AS_TOLD = {AFTER_REFUSAL: "completed", UNCORRECTED: ERROR}
@@ -40,12 +42,16 @@ AS_TOLD = {AFTER_REFUSAL: "completed", UNCORRECTED: ERROR}
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a run came to: passed, finding or missed; what was found; how the world was left; its history's digest."""
+    """What a run came to: passed, finding or missed; what was found; how the world was left; its history's digest.
+
+    ``outcome`` is in words what ``found`` is in fields.
+    """
 
     status: str
     findings: tuple[Finding, ...]
     outcome: str
     history: str
+    found: Outcome
 
 
 def verdict(row: Row, plan: Plan, history: History) -> Verdict:
@@ -55,13 +61,12 @@ def verdict(row: Row, plan: Plan, history: History) -> Verdict:
     findings = [*judge(history.events, trace=trace), *_second(found), *_loads(found)]
     at = history.events[-1].at
     if row.sweepable and plan.strikes:
-        findings += [
-            Finding("loss-table", at, text) for text in _against_table(row, plan, found, history.events)
-        ]
+        against = _against_table(row, plan, found, history.events) if row.tabled else []
+        findings += [Finding("loss-table", at, text) for text in against]
     else:
         findings += [Finding("promise", at, text) for text in broken(row.promise, found)]
     status = MISSED if history.missed else FINDING if findings else PASSED
-    return Verdict(status, tuple(findings), in_words(found), digest_of(trace))
+    return Verdict(status, tuple(findings), in_words(found), digest_of(trace), found)
 
 
 def in_words(found: Outcome) -> str:
@@ -75,19 +80,36 @@ def in_words(found: Outcome) -> str:
 # --- the row's own promise
 
 
+COLUMNS = {
+    "endings": "the turns ended",
+    "spawns": "processes spawned",
+    "starts": "dispatches",
+    "asked": "requests to the model",
+    "acks": "acknowledged results",
+    "lease": "the lease is",
+    "second": "a second Session ends",
+}
+"""What a column of a promise is about."""
+
+
+def shown(found: Outcome) -> Promise:
+    """The promise that a run keeps, whatever was promised of it."""
+    return Promise(
+        tuple(turn.ending for turn in found.turns),
+        sum(each.spawns for each in found.executions),
+        sum(each.dispatches for each in found.executions),
+        sum(turn.inferences for turn in found.turns),
+        sum(bool(each.acknowledgements) for each in found.executions),
+        HELD if any(holder for _, holder in found.leases) else FREE,
+        found.probes[0].ending if found.probes else NOBODY,
+    )
+
+
 def broken(promise: Promise, found: Outcome) -> list[str]:
     """Each column of the promise that the run does not keep, in a sentence."""
-    held = any(holder for _, holder in found.leases)
-    columns = (
-        ("the turns ended", promise.endings, tuple(turn.ending for turn in found.turns)),
-        ("processes spawned", promise.spawns, sum(each.spawns for each in found.executions)),
-        ("dispatches", promise.starts, sum(each.dispatches for each in found.executions)),
-        ("requests to the model", promise.asked, sum(turn.inferences for turn in found.turns)),
-        ("acknowledged results", promise.acks, sum(bool(each.acknowledgements) for each in found.executions)),
-        ("the lease is", promise.lease, HELD if held else FREE),
-        ("a second Session ends", promise.second, found.probes[0].ending if found.probes else promise.second),
-    )
-    return [f"{what} {is_}, promised {says}" for what, says, is_ in columns if says != is_]
+    kept = shown(found)
+    columns = [(what, getattr(kept, name), getattr(promise, name)) for name, what in COLUMNS.items()]
+    return [f"{what} {is_}, promised {says}" for what, is_, says in columns if is_ not in (says, NOBODY)]
 
 
 def _second(found: Outcome) -> list[Finding]:

@@ -36,7 +36,7 @@ class Row(msgspec.Struct, frozen=True):
     ``faults`` are strikes that belong to the row, each written ``actor:door:label#nth=fate`` with the nth such effect
     of the whole run under the faults before it. A row with faults of its own, or with ``swept`` False, takes no
     further ones; ``cases`` are the field cases that it plays; ``uncancelled`` is the promise when its cancellation
-    never arrives.
+    never arrives; ``tabled`` says whether single faults must end as the loss table says.
     """
 
     name: str
@@ -49,10 +49,13 @@ class Row(msgspec.Struct, frozen=True):
     swept: bool = True
     uncancelled: Promise | None = None
     design: Design = SCALED
+    tabled: bool = True
 
     @property
     def theme(self) -> str:
-        """The group of rows that this one belongs to: base rows, or field cases with their own faults."""
+        """The group of rows that this one belongs to: base rows, field cases with their own faults, users' files."""
+        if self.name.endswith(".toml"):
+            return "files"
         return "cases" if self.name.startswith("rc-") else "base"
 
     @property

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import click
 
+from reports.cli.filing import new, schema, validate
 from reports.cli.guard import Guarded
 from reports.cli.naming import explain, listing
 from reports.cli.playing import replay, run
+from reports.cli.reporting import merge, report
 from reports.cli.sweeping import sweep
 
 # The bench itself is imported by the commands that need it, so that help and usage errors come at once.
@@ -40,7 +42,7 @@ def cli(context: click.Context, debug: bool) -> None:
         context.obj = House()
 
 
-for command in (sweep, run, replay, listing, explain):
+for command in (sweep, report, merge, run, replay, new, validate, schema, listing, explain):
     cli.add_command(command)
 
 main = cli

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from reports.bench import Bench
 
 
+SUFFIX = ".toml"
+"""How the path of a scenario file ends; no row, fate or point ends so."""
+
+
 def width() -> int:
     """How wide a timeline may be here, in columns."""
     from reports.timeline import WIDTH
@@ -28,10 +32,12 @@ def say(lines: Iterable[str]) -> None:
 
 
 def known_row(bench: Bench, name: str) -> str:
-    """The name of a row. Trouble: there is none of that name; the nearest are given."""
+    """The name of a row, or of a scenario file. Trouble: there is none of that name; the nearest are given."""
     from faults.plans import nearest
     from sim.text import show
 
+    if name.endswith(SUFFIX):
+        return bench.take(name)
     rows = bench.rows()
     if name not in rows:
         raise Trouble(

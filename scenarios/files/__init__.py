@@ -1,0 +1,6 @@
+"""Rows that somebody writes in a TOML file: read, checked whole, and made rows like any other. Nothing in it is run."""
+
+from scenarios.files.reading import Invalid, Problem, problems, row
+from scenarios.files.starter import STARTER, schema_text
+
+__all__ = ["STARTER", "Invalid", "Problem", "problems", "row", "schema_text"]

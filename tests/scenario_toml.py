@@ -1,0 +1,48 @@
+"""A row of ours as a scenario file: what an author would write, for tests that compare both."""
+
+import json
+from base64 import b64encode
+
+from sim.design import SCALED, SEED, SMALL
+from sim.scenario import Exit, Pass, Print, Touch
+
+DESIGNS = {SEED: "seed", SMALL: "small", SCALED: "scaled"}
+
+
+def quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def step(step) -> str:
+    match step:
+        case Touch(file, line):
+            return f"{{ touch = {quoted(file)}, line = {quoted(line)} }}"
+        case Print(stream, unit, count):
+            return f'{{ print = "{stream}", base64 = "{b64encode(unit).decode()}", times = {count} }}'
+        case Pass(ms):
+            return f"{{ pass-ms = {ms} }}"
+        case Exit(code):
+            return f"{{ exit = {code} }}"
+
+
+def call(call) -> str:
+    flags = f"truncated = {str(call.truncated).lower()}, incomplete = {str(call.incomplete).lower()}"
+    return f"{{ id = {quoted(call.id)}, tool = {quoted(call.name)}, json = '''{call.arguments}''', {flags} }}"
+
+
+def toml(row) -> str:
+    lines = [f'design = "{DESIGNS[row.design]}"', f"faults = {json.dumps(list(row.faults))}"]
+    for session in row.scenario.sessions:
+        lines += ["[[session]]", f'name = "{session.name}"', f'workspace = "{session.workspace}"']
+        lines += [f"after = {quoted(session.after)}"]
+        for turn in session.turns:
+            lines += ["[[session.turn]]", f"prompt = {quoted(turn.text)}", f"cancel = {quoted(turn.cancel)}"]
+            lines += [f"prompt-id = {quoted(turn.prompt)}"]
+            for answer in turn.answers:
+                batch = ",\n".join(map(call, answer.calls))
+                said = f"calls = [\n{batch}\n]" if answer.calls else f"text = {quoted(answer.text)}"
+                lines += ["[[session.turn.answer]]", said]
+    for program in row.scenario.programs:
+        lines += ["[[program]]", f"command = {quoted(program.command)}"]
+        lines += [f"step = [{', '.join(map(step, program.steps))}]"]
+    return "\n".join(lines) + "\n"
