@@ -49,6 +49,14 @@ class Broken(msgspec.Struct, frozen=True):
     details: str = ""
 
 
+class Lost(Exception):
+    """What makes the runs is gone, or never was there. What was delivered stays delivered."""
+
+
+class Unfit(Exception):
+    """What makes the runs cannot make these."""
+
+
 class Delivery(msgspec.Struct, Generic[T], frozen=True):
     """What one run gave."""
 
@@ -84,10 +92,11 @@ def _inline(ranges: Iterable[Chunk], work: Work[T], stopped: Callable[[], bool])
         for index in range(chunk.start, chunk.stop):
             if stopped():
                 return
-            yield Delivery(chunk.key, index, _attempt(work, chunk.key, index))
+            yield Delivery(chunk.key, index, attempt(work, chunk.key, index))
 
 
-def _attempt(work: Work[T], key: str, index: int) -> T | Broken:
+def attempt(work: Work[T], key: str, index: int) -> T | Broken:
+    """What a run gives; an exception in it breaks that run alone."""
     try:
         return work(key, index)
     except Exception as error:
@@ -105,7 +114,7 @@ def _serve(pipe: Connection, work: Work[Any], inherited: list[Connection]) -> No
         while True:
             chunk: Chunk = pipe.recv()
             for index in range(chunk.start, chunk.stop):
-                pipe.send(_attempt(work, chunk.key, index))
+                pipe.send(attempt(work, chunk.key, index))
     except (EOFError, OSError):
         return
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import pickle
 from collections.abc import Iterator
 from functools import lru_cache
 
 import msgspec
 
-from faults.engine import Broken, Chunk, Delivery, chunks
+from faults.engine import CHUNK, Broken, Delivery, Work
 from faults.plans import Capsule, replay_line, write
 from faults.sweeps import Selection, Sweep, covers, single
-from reports.bench import BROKEN, FINDING, PASSED, Bench, sightings
-from reports.sometimes import NOTHING, Seen, Witness
-from sim.history import digest
+from reports.bench import BROKEN, FINDING, PASSED, Bench, Judged, sightings
+from reports.evidence import Evidence, Firsts, evidence
+from reports.outline import WHOLE, Counted, Outline, Shard, Title, code, released
+from reports.schema import FORMAT
+from reports.sometimes import NOTHING, Seen, seen
+from reports.trail import NONE, Trail, trail, written
+from sim.history import History
+from sim.outcome import outcome
 from sim.points import Plan, Point
 from sim.text import show
 
@@ -33,7 +40,8 @@ class Record(msgspec.Struct, frozen=True):
 
     ``step`` and ``fate`` are its cell in the fault matrix, empty unless one fault was struck; ``where`` tells
     all of its faults. ``line`` is the whole record as JSON, ``says`` what is wrong, ``replay`` the line that
-    plays it again, ``details`` a traceback; ``seen`` is what the run adds to what its process has shown.
+    plays it again; ``seen`` is what the run has shown, ``evidence`` how one that did not pass left the world,
+    ``trail`` what happened in it, told beside the row's first run.
     """
 
     row: str
@@ -46,27 +54,19 @@ class Record(msgspec.Struct, frozen=True):
     line: str
     says: tuple[str, ...] = ()
     replay: str = ""
-    details: str = ""
     seen: Seen = NOTHING
+    evidence: Evidence | None = None
+    trail: str = ""
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """A row's plans, how its run without faults ends, its labels, and the patterns of points that it matches."""
+    """A row's plans, its run without faults and how that ends, its labels, the patterns of points that it matches."""
 
     sweep: Sweep
     ending: str
     labels: frozenset[str]
     matched: frozenset[str]
-
-
-class Size(msgspec.Struct):
-    """How a count of runs was made: every row as it stands, and single faults on top."""
-
-    rows: int = 0
-    runs: int = 0
-    faults: int = 0
-    points: int = 0
-    polls: int = 0
+    trail: Trail = NONE
 
 
 class Campaign:
@@ -76,18 +76,20 @@ class Campaign:
         bench: what plays and judges.
         selection: what is wanted of it.
         faults: how many faults are struck on top of a row: 0 or 1.
+
+    ``details`` is a traceback of the first run that broke the bench in this process.
     """
 
     def __init__(self, bench: Bench, selection: Selection, faults: int) -> None:
         self.bench = bench
         self.selection = selection
         self.faults = faults
-        self.size = Size()
+        self.details = ""
         self.labels: set[str] = set()
         self.matched: set[str] = set()
-        self._runs: dict[str, int] = {}
-        self._witness = Witness()
+        self._rows: list[Counted] = []
         self._listed = lru_cache(maxsize=1)(self._list)
+        self._scenic = Firsts()
 
     def count(self) -> Iterator[str]:
         """Count the runs, row by row; gives the name of each row when it is counted."""
@@ -96,20 +98,24 @@ class Campaign:
                 listed = self._listed(row)
             except Exception:  # the row itself breaks the bench; it will be run, and reported so
                 listed = Listed(Sweep(), "", frozenset(), frozenset())
-            self._runs[row] = len(listed.sweep)
-            self.size.rows += 1
-            self.size.runs += len(listed.sweep)
-            self.size.faults += len(listed.sweep.strikes)
-            self.size.points += listed.sweep.points
-            self.size.polls += listed.sweep.polls
+            self._rows.append(_counted(row, self.bench.design(row), listed.sweep))
             self.labels |= listed.labels
             self.matched |= listed.matched
             yield row
 
-    def ranges(self) -> Iterator[Chunk]:
-        """The counted runs in ranges, for the engine."""
-        for row, runs in self._runs.items():
-            yield from chunks(row, runs)
+    def outline(self, shard: Shard = WHOLE) -> Outline:
+        """The counted campaign, or a part of it."""
+        titles = tuple(
+            Title(name, card.theme, tuple(card.cases), card.why, card.cites, card.sweepable)
+            for name, card in self.bench.rows().items()
+        )
+        rules = dict(self.bench.rules())
+        rows = tuple(self._rows)
+        return Outline(released(), code(), self.selection, self.faults, rows, titles, rules, shard=shard)
+
+    def recipe(self) -> Recipe:
+        """What to send to another machine, to have runs of this campaign made there."""
+        return Recipe(pickle.dumps(self.bench), self.selection, self.faults, code())
 
     def work(self, row: str, index: int) -> Record:
         """One run, judged."""
@@ -127,20 +133,34 @@ class Campaign:
                 *(show(f"{finding.check}: {finding.sentence}") for finding in judged.findings),
                 *(show(f"never landed: {strike}") for strike in history.missed),
             ),
-            seen=self._witness.see(plan, history),
+            seen=seen(plan, history),
+            evidence=None if judged.status == PASSED else self._evidence(row, index, history, judged),
+            trail=written(
+                history.events, judged.found or outcome(history.events), listed.trail if index else NONE
+            ),
             findings=[msgspec.to_builtins(finding) for finding in judged.findings],
             missed=list(history.missed),
             events=len(history.events),
-            history=digest(history.events),
+            history=judged.history,
         )
 
-    def broken(self, delivery: Delivery[Record], broken: Broken) -> Record:
-        """What is kept of a run in which the bench itself failed."""
+    def _evidence(self, row: str, index: int, history: History, judged: Judged) -> Evidence:
+        """Drawing a scene takes longer than the run: of a chunk, only that of its first finding is kept."""
+        scenic = judged.status == FINDING and self._scenic.is_first((row, index // CHUNK), index)
+        return evidence(history, judged.findings, scenic)
+
+    def kept(self, delivery: Delivery[Record]) -> Record:
+        """What is kept of a run, also of one in which the bench itself failed."""
+        if not isinstance(delivery.result, Broken):
+            return delivery.result
+        return self._broken(delivery, delivery.result)
+
+    def _broken(self, delivery: Delivery[Record], broken: Broken) -> Record:
         row, index = delivery.key, delivery.index
         plan = self._listed(row).sweep.plan(index) if index else self.bench.rows()[row].plan
         says = (show(f"the bench failed: {broken.reason}"),)
-        record = self._record(row, plan, BROKEN, "", mark=TROUBLE, says=says, error=broken.reason)
-        return msgspec.structs.replace(record, details=broken.details)
+        self.details = self.details or broken.details
+        return self._record(row, plan, BROKEN, "", mark=TROUBLE, says=says, error=broken.reason)
 
     def _list(self, row: str) -> Listed:
         card = self.bench.rows()[row]
@@ -153,7 +173,8 @@ class Campaign:
             if any(covers(pattern, sighting.point) for sighting in seen)
         )
         swept = self.faults and card.sweepable
-        return Listed(single(seen, self.selection) if swept else Sweep(card.plan), ending, labels, matched)
+        sweep = single(seen, self.selection) if swept else Sweep(card.plan)
+        return Listed(sweep, ending, labels, matched, trail(history.events))
 
     def _record(
         self,
@@ -165,17 +186,57 @@ class Campaign:
         mark: str,
         says: tuple[str, ...],
         seen: Seen = NOTHING,
+        evidence: Evidence | None = None,
+        trail: str = "",
         **more: object,
     ) -> Record:
         capsule = Capsule(self.bench.design(row), row, plan)
         replay = "" if status == PASSED else replay_line(capsule)
-        line: dict[str, object] = {"row": row, "plan": write(plan), "design": capsule.design}
+        line: dict[str, object] = {
+            "format": FORMAT,
+            "row": row,
+            "plan": write(plan),
+            "design": capsule.design,
+        }
         line |= {"status": status, "mark": mark, "ending": ending} | more
         line |= {"replay": replay} if replay else {}
         cells = [(_step(strike.point), str(strike.fate)) for strike in plan.strikes]
         step, fate = cells[0] if len(cells) == 1 else ("", "")
         where = " and ".join(f"{fate} at {step}" for step, fate in cells) or "no fault"
-        return Record(row, step, fate, where, status, mark, ending, json.dumps(line), says, replay, seen=seen)
+        text = json.dumps(line)
+        return Record(row, step, fate, where, status, mark, ending, text, says, replay, seen, evidence, trail)
+
+
+class OtherCode(Exception):
+    """The code here is not that of the process which wants the runs."""
+
+
+class Recipe(msgspec.Struct, frozen=True):
+    """Builds a campaign's work in another process: its bench, pickled, what is wanted, and the digest of the code."""
+
+    bench: bytes
+    selection: Selection
+    faults: int
+    code: str
+
+    def __call__(self) -> Work[Record]:
+        """The work, built once in a process. OtherCode: what it came to here would be no result of theirs."""
+        if code() != self.code:
+            raise OtherCode(
+                f"the code of turnproof there is {code()}, here it is {self.code}: install the same"
+            )
+        return _campaign(self).work
+
+
+@lru_cache(maxsize=1)
+def _campaign(recipe: Recipe) -> Campaign:
+    return Campaign(pickle.loads(recipe.bench), recipe.selection, recipe.faults)
+
+
+def _counted(row: str, design: str, sweep: Sweep) -> Counted:
+    plans = "\n".join(write(sweep.plan(index)) for index in range(len(sweep)))
+    digest = hashlib.sha256(plans.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return Counted(row, design, len(sweep), sweep.points, sweep.polls, digest)
 
 
 def _mark(status: str, as_before: bool) -> str:

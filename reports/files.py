@@ -1,68 +1,78 @@
-"""The files of a sweep: written beside their places and put there when whole, so that no reader sees half of one."""
+"""The files that a campaign is told in, each written from its book alone."""
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import TypeAlias
 
-from reports.trouble import Trouble
+from reports.book import Book
+from reports.junit import junit
+from reports.page import page
+from reports.summary import markdown
+from reports.trouble import BENCH_ERROR, Trouble
+from sim.text import show
 
-RUNS, SUMMARY = "runs.jsonl", "summary.md"
+Writer: TypeAlias = Callable[[Book], Iterator[str]]
+"""Gives the text of a file piece by piece: the same for equal books."""
 
 
-class Folder:
-    """Where a sweep writes ``runs.jsonl`` and ``summary.md``, both or neither.
+def runs(book: Book) -> Iterator[str]:
+    """``runs.jsonl``: a line for each run."""
+    return (f"{record.line}\n" for record in book.records())
 
-    A disk that fills up does not end the sweep: ``trouble`` keeps the first error, the files of an earlier
-    sweep stay as they are, and what the terminal shows is still whole.
+
+def summary(book: Book) -> Iterator[str]:
+    """``summary.md``."""
+    yield markdown(book.tally)
+
+
+WRITERS: Mapping[str, Writer] = {
+    "index.html": page,
+    "runs.jsonl": runs,
+    "summary.md": summary,
+    "junit.xml": junit,
+}
+"""Every file of a campaign but the store, by its name."""
+
+
+def check(folder: Path) -> None:
+    """Make the folder, and make sure that files can be written there. Trouble: they cannot."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise Trouble(
+            f"Cannot write into the folder '{show(str(folder))}': {error.strerror or error}. "
+            "Name a folder that can be written to with --out.",
+            BENCH_ERROR,
+        ) from None
+
+
+def write(book: Book, folder: Path) -> None:
+    """Put every file of a campaign in its place: all of them, or none.
+
+    All are written beside their places first, and an error leaves those of before untouched. Then each takes its
+    place at once, so that no reader sees half of one. What a filesystem cannot do is to move several files in one
+    step: a process killed at this very point leaves some of this campaign beside some of the one before it, until
+    ``turnproof report`` writes them all again.
 
     Raises:
-        Trouble: the folder cannot be made or written to.
+        OSError: one of them could not be written.
     """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.trouble: OSError | None = None
-        self._runs_part = path / f".{RUNS}.{os.getpid()}.part"
-        self._summary_part = path / f".{SUMMARY}.{os.getpid()}.part"
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            self._runs: TextIO = self._runs_part.open("w", encoding="ascii", newline="\n")
-        except OSError as error:
-            raise Trouble(
-                f"Cannot write into the folder '{path}': {error.strerror or error}. "
-                "Name a folder that can be written to with --out."
-            ) from None
-
-    def add(self, line: str) -> None:
-        """Write the record of one run."""
-        if self.trouble is None:
-            try:
-                self._runs.write(f"{line}\n")
-            except OSError as error:
-                self._give_up(error)
-
-    def finish(self, summary: str) -> None:
-        """Put both files in their places, unless one of them could not be written."""
-        if self.trouble is None:
-            try:
-                self._runs.close()
-                self._summary_part.write_text(summary, encoding="utf-8", newline="\n")
-                self._runs_part.replace(self.path / RUNS)
-                self._summary_part.replace(self.path / SUMMARY)
-            except OSError as error:
-                self._give_up(error)
-
-    def discard(self) -> None:
-        """Leave nothing half-written behind. After :meth:`finish` there is nothing to do."""
-        with suppress(OSError):  # what the buffer held cannot be written either
-            self._runs.close()
-        for part in (self._runs_part, self._summary_part):
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
-
-    def _give_up(self, error: OSError) -> None:
-        self.trouble = error
-        self.discard()
+    parts = {folder / name: folder / f".{name}.part" for name in WRITERS}
+    try:
+        for place, part in parts.items():
+            if place.is_dir():
+                raise IsADirectoryError(
+                    f"'{show(str(place))}' is a folder, and a file of that name goes there"
+                )
+            with part.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(WRITERS[place.name](book))
+        for place, part in parts.items():
+            part.replace(place)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)

@@ -27,7 +27,7 @@ TWO = 2
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What a run showed: answers of rules and fates landed that its process did not tell of before; its last steps."""
+    """What a run showed: the answers of rules, the fates that landed, and its last steps."""
 
     answers: frozenset[tuple[str, Answer]] = frozenset()
     fates: frozenset[str] = frozenset()
@@ -40,28 +40,42 @@ NOWHERE = "none: nobody held a Workspace"
 """The last step of a run that did not come as far as the first."""
 
 
+def seen(plan: Plan, history: History) -> Seen:
+    """What a run showed."""
+    decided = frozenset((event.rule, event.verdict) for event in history.events if type(event) is Decided)
+    landed = frozenset(str(each.fate) for each in plan.strikes if str(each) not in history.missed)
+    return Seen(decided, landed, last_steps(history.events))
+
+
 class Witness:
-    """Looks at the runs of one process, and tells of each thing once."""
+    """Hears what runs showed, one after the other, and tells of each thing once."""
 
     def __init__(self) -> None:
-        self._answers: dict[str, set[Answer]] = defaultdict(set)
+        self._answers: set[tuple[str, Answer]] = set()
         self._fates: set[str] = set()
+        self._told: Counter[str] = Counter()
 
-    def see(self, plan: Plan, history: History) -> Seen:
-        """What this run showed."""
-        decided = {(event.rule, event.verdict) for event in history.events if type(event) is Decided}
-        fresh = frozenset(pair for pair in decided if self._is_news(*pair))
-        landed = frozenset(str(each.fate) for each in plan.strikes if str(each) not in history.missed)
-        fates = landed - self._fates
+    def news(self, seen: Seen) -> Seen:
+        """What this run showed that none before it had."""
+        unheard = sorted(seen.answers - self._answers, key=in_order)
+        fresh = frozenset(pair for pair in unheard if self._is_wanted(pair[0]))
+        fates = seen.fates - self._fates
+        self._answers |= fresh
         self._fates |= fates
-        return Seen(fresh, fates, last_steps(history.events))
+        return Seen(fresh, fates, seen.last)
 
-    def _is_news(self, rule: str, answer: Answer) -> bool:
-        told = self._answers[rule]
-        if answer in told or len(told) == TWO:
+    def _is_wanted(self, rule: str) -> bool:
+        """Whether another answer of this rule is worth telling; then it counts as told."""
+        if self._told[rule] == TWO:
             return False
-        told.add(answer)
+        self._told[rule] += 1
         return True
+
+
+def in_order(pair: tuple[str, Answer]) -> tuple[str, str, str]:
+    """By what to sort answers of any kinds."""
+    rule, answer = pair
+    return rule, type(answer).__name__, str(answer)
 
 
 class Sometimes:

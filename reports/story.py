@@ -47,10 +47,10 @@ def story(events: list[Event], beside: list[Event] | None = None, there: str = "
 
     ``there`` is the name of that other story.
     """
-    beats = _beats(events)
-    inner = _inner(beats, [] if beside is None else _beats(beside))
+    told = beats(events)
+    inner = _inner(told, [] if beside is None else beats(beside))
     yield _laid_out("step", "ms", "", "who", "what")
-    for place, beat in enumerate(beats):
+    for place, beat in enumerate(told):
         if place not in inner:
             yield _laid_out(beat.step, f"{beat.at:,}", beat.mark, beat.who, f"{beat.what}{beat.reply}")
         elif place - 1 not in inner:
@@ -61,26 +61,26 @@ def _laid_out(step: str, at: str, mark: str, who: str, what: str) -> str:
     return f"{step:<{_STEP}} {at:>7} {mark:2} {show(who):<{_WHO}} {show(what)}".rstrip()
 
 
-def _inner(beats: list[Beat], known: list[Beat]) -> set[int]:
-    """The places in ``beats`` that lie inside of a stretch that is ``known``."""
+def _inner(told: list[Beat], known: list[Beat]) -> set[int]:
+    """The places in ``told`` that lie inside of a stretch that is ``known``."""
     matcher = SequenceMatcher(
-        None, [beat.says for beat in beats], [beat.says for beat in known], autojunk=False
+        None, [beat.says for beat in told], [beat.says for beat in known], autojunk=False
     )
     stretches = (range(at, at + size) for at, _, size in matcher.get_matching_blocks() if size >= LEAST)
     return {place for stretch in stretches for place in stretch[1:-1]}
 
 
-def _beats(events: list[Event]) -> list[Beat]:
+def beats(events: list[Event]) -> list[Beat]:
     """What a run has to tell. After the world was healed, that is what the client sees."""
-    teller, steps = _Storyteller(events), marked(events)
+    teller, steps = Storyteller(events), marked(events)
     healed = next((event.at for event in events if isinstance(event, Healed)), None)
-    beats = (
+    found = (
         Beat(line.at, line.mark, line.who, line.depth, line.what, line.reply, steps.get(place, ""))
         for place, event in enumerate(events)
         if (line := teller.line(event)) is not None
         and (healed is None or line.at <= healed or not line.depth)
     )
-    return [beat for _, stretch in groupby(beats, _kind) for beat in _counted(stretch)]
+    return [beat for _, stretch in groupby(found, _kind) for beat in _counted(stretch)]
 
 
 def _kind(beat: Beat) -> object:
@@ -98,7 +98,7 @@ def _counted(stretch: Iterator[Beat]) -> Iterator[Beat]:
         yield replace(same[0], reply=f"{same[0].reply}{again}")
 
 
-class _Storyteller(Teller):
+class Storyteller(Teller):
     """Tells of what is worth a line in a story."""
 
     def __init__(self, events: list[Event]) -> None:
@@ -130,7 +130,7 @@ class _Storyteller(Teller):
                 mark = FACT if event.writes else ASKED
                 return self._of(event.script, event.at, mark, f"commit {event.label}{_durable(event)}")
             case Acted():
-                return self._of(event.script, event.at, FACT, f"deed {event.deed.label}{_done(event.deed)}")
+                return self._of(event.script, event.at, FACT, f"deed {event.deed.label}{of_deed(event.deed)}")
             case _:
                 return super().line(event)
 
@@ -182,7 +182,8 @@ def _states(write: Write) -> list[str]:
             return [state] if state else []
 
 
-def _done(deed: object) -> str:
+def of_deed(deed: object) -> str:
+    """What is worth telling of a deed, behind its label."""
     match deed:
         case Spawn():
             return f": {deed.command.decode(errors='replace')}"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from faults.fates import ACT, CALL, COMMIT, UNSTRUCK, VOCABULARY
 from reports.campaign import AS_BEFORE, MEANING, OTHERWISE, TROUBLE, WRONG, Record
+from reports.evidence import Ledger
+from reports.markdown import code, fenced, folded, table, text, within
 from reports.sometimes import NOWHERE
 from reports.tally import Tally
 from sim.design.order import ORDER
@@ -22,9 +25,28 @@ _GRAVEST = (WRONG, TROUBLE, OTHERWISE, AS_BEFORE)
 BLIND = (
     "Several faults in one run: a sweep strikes one at a time.",
     "Other orders of what happens at the same time: no fault, no other order.",
-    "What the simulated world leaves out: SQL dialects, real model providers, operating systems, performance.",
+    "What the simulated world leaves out: SQL dialects, real model providers, real object stores, performance.",
+    "Operating-system pipes and processes, and capture across processes.",
 )
 """What no sweep can see."""
+
+SHORT = 12
+"""A table of so many lines is not folded."""
+
+SOME = 4
+"""So many designs are named in the first line, and so many sentences told of one run."""
+
+ROWS, FINDINGS, LEDGER, SCENE, DIAGRAM, ENDINGS, SENTENCE = 7_000, 7_000, 3_000, 4_500, 4_000, 2_000, 800
+MATRIX = {CALL: 14_000, COMMIT: 4_000, ACT: 1_500}
+"""The most characters of each part; all of them together stay below :data:`LIMIT`."""
+
+LEDGERS = 50
+"""So many runs that did not pass have their ledger told."""
+
+MORE = "{} more are left out here; `runs.jsonl` holds every run."
+
+LIMIT = 60_000
+"""Fewer characters than a comment on GitHub may have, so that there is room for a sentence before it."""
 
 
 def terminal(tally: Tally, limit: int | None = SHOWN) -> Iterator[str]:
@@ -55,88 +77,26 @@ def _wrong(record: Record) -> Iterator[str]:
 
 
 def markdown(tally: Tally) -> str:
-    """The summary of a sweep; the same bytes for the same sweep."""
-    lines = [*_head(tally), *_rows(tally), *_endings(tally), *_findings(tally)]
-    for door in (CALL, COMMIT, ACT):
-        lines += _matrix(tally, door)
-    lines += [*_last_steps(tally), "", "## Not exercised", ""]
-    lines += [f"- {sentence}" for sentence in tally.sometimes.never()] or ["Nothing."]
-    lines += ["", "## Not covered", "", *(f"- {sentence}" for sentence in _not_covered(tally))]
+    """The summary of a campaign, short enough for a comment; the same bytes for the same campaign."""
+    lines = [*_head(tally), *_rows(tally)]
+    for door, room in MATRIX.items():
+        lines += _matrix(tally, door, room)
+    lines += [*_findings(tally), *_ledgers(tally), *_scene(tally), *_endings(tally), *_last_steps(tally)]
+    lines += ["", "## Not exercised", "", *(_points(tally.sometimes.never()) or ["Nothing."])]
+    lines += ["", "## Not covered", "", *_points(not_covered(tally))]
     return "\n".join(lines) + "\n"
 
 
-def _head(tally: Tally) -> Iterator[str]:
-    designs = sorted({tally.campaign.bench.design(row) for row in tally.campaign.selection.rows})
-    yield f"**{tally.verdict}** · {tally.made}: {tally.came_to} · design {', '.join(designs)}"
-    yield ""
-    yield " · ".join(f"`{mark}` {MEANING[mark]}" for mark in MARKS)
-
-
-def _rows(tally: Tally) -> Iterator[str]:
-    yield from ("", "## Rows", "")
-    yield f"| row | runs | {' | '.join(f'`{mark}`' for mark in MARKS)} |"
-    yield "| --- | ---: |" + " ---: |" * len(MARKS)
-    for row, marks in tally.rows.items():
-        numbers = " | ".join(f"{marks[mark]:,}" for mark in MARKS)
-        yield f"| {_cell(row)} | {marks.total():,} | {numbers} |"
-
-
-def _endings(tally: Tally) -> Iterator[str]:
-    yield from ("", "## Endings of the runs that passed", "", "| ending | runs |", "| --- | ---: |")
-    for ending, runs in sorted(tally.endings.items(), key=lambda item: (-item[1], item[0])):
-        yield f"| {_cell(ending)} | {runs:,} |"
-
-
-def _findings(tally: Tally) -> Iterator[str]:
-    yield from ("", "## Findings", "")
-    if not tally.wrong:
-        yield "None."
-    for record in tally.kept:
-        yield f"- `{record.mark}` **{record.status}** {_cell(record.row)}: {_cell(record.where)}"
-        yield from (f"  - {_cell(sentence)}" for sentence in record.says)
-        yield f"  - `{record.replay}`"
-    if tally.wrong > len(tally.kept):
-        yield f"- and {tally.wrong - len(tally.kept):,} more, each with its replay line, in `runs.jsonl`"
-
-
-def _matrix(tally: Tally, door: str) -> Iterator[str]:
-    """Step by fate: the mark of the transient fate and, behind a stroke, of its sticky form."""
-    steps = list(dict.fromkeys(step for step, _ in tally.cells if f" {door} " in step))
-    struck = {fate.removesuffix("!") for step, fate in tally.cells if f" {door} " in step}
-    fates = [fate for fate in VOCABULARY if fate in struck]
-    if not steps:
-        return
-    yield from (
-        "",
-        f"## Fault matrix: {door}",
-        "",
-        "The gravest run of each cell: `once` / `and every attempt after`.",
-        "",
-    )
-    yield f"| step | {' | '.join(fates)} |"
-    yield "| --- |" + " --- |" * len(fates)
-    for step in steps:
-        yield f"| {_cell(step)} | {' | '.join(_marks(tally, step, fate) for fate in fates)} |"
-
-
-def _marks(tally: Tally, step: str, fate: str) -> str:
-    forms = [tally.cells[form] for form in ((step, fate), (step, f"{fate}!")) if form in tally.cells]
-    return " / ".join(f"`{next(mark for mark in _GRAVEST if marks[mark])}`" for marks in forms)
-
-
-def _last_steps(tally: Tally) -> Iterator[str]:
-    yield from ("", "## Last steps", "", "How far the runs had come when the world was healed.")
-    yield from ("", "| last step | runs |", "| --- | ---: |")
-    yield from (f"| {step} | {tally.sometimes.last[step]:,} |" for step in (*ORDER, NOWHERE))
-
-
-def _not_covered(tally: Tally) -> Iterator[str]:
+def not_covered(tally: Tally) -> Iterator[str]:
+    """What this campaign says nothing of, in sentences."""
     campaign, size = tally.campaign, tally.campaign.size
     if not tally.complete:
-        yield f"The sweep was cut short: {size.runs - tally.done:,} of {size.runs:,} runs were not made."
+        yield f"The sweep was cut short: {campaign.due - tally.done:,} of {campaign.due:,} runs were not made."
+    if campaign.shard.of > 1:
+        yield f"The other shards: this is {campaign.shard.in_words} of {size.runs:,} runs."
     others = [row for row in campaign.bench.rows() if row not in campaign.selection.rows]
     if others:
-        yield f"Rows that were not selected: {', '.join(map(_cell, others))}."
+        yield f"Rows that were not selected: {', '.join(others)}."
     if size.polls:
         yield (
             f"{size.polls:,} looks between others with nothing else in between: the first, the second and the last "
@@ -146,6 +106,190 @@ def _not_covered(tally: Tally) -> Iterator[str]:
     yield from BLIND
 
 
-def _cell(text: str) -> str:
-    """Text that stays in its cell of a Markdown table."""
-    return show(text).replace("|", "\\|")
+def _points(sentences: Iterable[str]) -> list[str]:
+    return [f"- {text(_shortened(sentence), SENTENCE + len(MORE))}" for sentence in sentences]
+
+
+def _shortened(sentence: str) -> str:
+    """A sentence that names many things, with as many of them as there is room for."""
+    what, _, names = sentence.partition(": ")
+    every = names.split(", ")
+    room = SENTENCE - len(what)
+    shown = list(_cut(room, every))
+    if len(shown) == len(every):
+        return sentence
+    return f"{what}: {', '.join(shown)} and {len(every) - len(shown):,} more."
+
+
+def _head(tally: Tally) -> Iterator[str]:
+    digests = sorted({tally.campaign.bench.design(row) for row in tally.campaign.selection.rows})
+    by = f"design {_listed(digests)} · turnproof {text(tally.campaign.version)}"
+    yield f"**{tally.verdict}** · {tally.made}: {tally.came_to} · {by}"
+    yield ""
+    yield " · ".join(f"`{mark}` {MEANING[mark]}" for mark in MARKS)
+
+
+# --- numbers
+
+
+def _rows(tally: Tally) -> Iterator[str]:
+    yield from ("", "## Rows", "")
+    lines = {
+        row: [text(row), _status(marks), f"{marks.total():,}", *(f"{marks[mark]:,}" for mark in MARKS)]
+        for row, marks in tally.rows.items()
+    }
+    wrong = {row for row, marks in tally.rows.items() if _is_wrong(marks)}
+    head = ["row", "status", "#runs", *(f"#`{mark}`" for mark in MARKS)]
+    yield from _table(head, lines, wrong, ROWS, "rows that are clean")
+
+
+def _status(marks: Counter[str]) -> str:
+    words = [word for mark, word in ((WRONG, "findings"), (TROUBLE, "no verdict")) if marks[mark]]
+    return " and ".join(words) or "clean"
+
+
+def _is_wrong(marks: Counter[str]) -> bool:
+    return bool(marks[WRONG] or marks[TROUBLE])
+
+
+def _matrix(tally: Tally, door: str, room: int) -> Iterator[str]:
+    """Step by fate: the mark of the transient fate and, behind a stroke, that of its sticky form."""
+    cells = {cell: marks for cell, marks in tally.cells.items() if f" {door} " in cell[0]}
+    struck = {fate.removesuffix("!") for _, fate in cells}
+    fates = [fate for fate in VOCABULARY if fate in struck]
+    if not cells:
+        return
+    yield from ("", f"## Fault matrix: {door}", "")
+    yield "The gravest run of each cell. Two marks are `once` / `at every attempt`; one stands for both."
+    yield ""
+    steps = dict.fromkeys(step for step, _ in cells)
+    lines = {step: [text(step), *(_marks(tally, step, fate) for fate in fates)] for step in steps}
+    wrong = {step for (step, _), marks in cells.items() if _is_wrong(marks)}
+    yield from _table(["step", *fates], lines, wrong, room, "steps with nothing but == and ++")
+
+
+def _marks(tally: Tally, step: str, fate: str) -> str:
+    forms = [tally.cells[form] for form in ((step, fate), (step, f"{fate}!")) if form in tally.cells]
+    gravest = (next(mark for mark in _GRAVEST if marks[mark]) for marks in forms)
+    return " / ".join(f"`{mark}`" for mark in dict.fromkeys(gravest))
+
+
+def _table(
+    head: Sequence[str], lines: Mapping[str, Sequence[str]], wrong: Collection[str], room: int, folds: str
+) -> Iterator[str]:
+    """A short table whole; of a long one, what is wrong, and the rest to unfold."""
+    short = len(lines) <= SHORT
+    stands = table(head, (line for name, line in lines.items() if short or name in wrong), room, MORE)
+    rest = [line for name, line in lines.items() if name not in wrong and not short]
+    if short or wrong:
+        yield from stands
+    if rest:
+        left = room - sum(map(len, stands))
+        yield from ("",) if short or wrong else ()
+        yield from folded(f"{len(rest):,} {folds}", table(head, rest, left, MORE))
+
+
+def _endings(tally: Tally) -> Iterator[str]:
+    ordered = sorted(tally.endings.items(), key=lambda item: (-item[1], item[0]))
+    lines = {ending: [text(ending), f"{runs:,}"] for ending, runs in ordered}
+    yield from ("", "## Endings of the runs that passed", "")
+    yield from _table(["ending", "#runs"], lines, (), ENDINGS, "endings")
+
+
+def _last_steps(tally: Tally) -> Iterator[str]:
+    lines = [[step, f"{tally.sometimes.last[step]:,}"] for step in (*ORDER, NOWHERE)]
+    yield from ("", "## Last steps", "", "How far the runs had come when the world was healed.", "")
+    yield from folded(f"{len(lines)} steps", table(["last step", "#runs"], lines, ENDINGS, MORE))
+
+
+# --- what did not pass
+
+
+def _findings(tally: Tally) -> Iterator[str]:
+    yield from ("", "## Findings", "")
+    if not tally.wrong:
+        yield "None."
+    said: dict[tuple[str, ...], int] = {}
+    blocks = (
+        list(_finding(number, record, said.setdefault(record.says, number)))
+        for number, record in enumerate(tally.kept, 1)
+    )
+    shown = list(within(FINDINGS, blocks))
+    yield from (line for block in shown for line in block)
+    if tally.wrong > len(shown):
+        yield f"- and {tally.wrong - len(shown):,} more, each with its replay line, in `runs.jsonl`"
+
+
+def _finding(number: int, record: Record, first: int) -> Iterator[str]:
+    """A run that did not pass; ``first`` is the one that said the same before, or itself."""
+    again = f"; says what F{first} says" if first != number else ""
+    says = record.says if first == number else ()
+    yield f"- `{record.mark}` **F{number} {record.status}** {text(record.row)}: {text(record.where)}{again}"
+    yield from (f"  - {text(sentence)}" for sentence in says[:SOME])
+    if says[SOME:]:
+        yield f"  - and {len(says) - SOME:,} more sentences"
+    yield f"  - {code(record.replay)}"
+
+
+def _ledgers(tally: Tally) -> Iterator[str]:
+    """What the first runs that did not pass left behind; those that left the same stand in one line."""
+    told = [(f"F{number}", record.evidence) for number, record in enumerate(tally.kept, 1) if record.evidence]
+    left: dict[tuple[str, ...], dict[str, None]] = {}
+    for name, found in told[:LEDGERS]:
+        for row in found.ledger or (None,):
+            line = (*_execution(row), text(_owner(found.leases)), text(found.durable))
+            left.setdefault(line, {})[name] = None
+    if not left:
+        return
+    yield from (
+        "",
+        "## Ledger",
+        "",
+        f"As the first {min(len(told), LEDGERS)} left it when the world was healed.",
+        "",
+    )
+    head = ["runs", "execution", "#generation", "state", "status", "receipt", "#dispatched", "#spawned"]
+    rows = ([_listed(list(names)), *line] for line, names in left.items())
+    yield from table([*head, "owner", "last durable commit"], rows, LEDGER, MORE)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SOME:,} more" if names[SOME:] else ""
+    return f"{', '.join(names[:SOME])}{more}"
+
+
+def _execution(row: Ledger | None) -> list[str]:
+    if row is None:
+        return ["none", *"......"]
+    numbers = [str(row.dispatches), str(row.spawns)]
+    return [
+        code(row.execution),
+        str(row.generation),
+        row.state,
+        row.status or ".",
+        row.receipt or ".",
+        *numbers,
+    ]
+
+
+def _owner(leases: Sequence[tuple[str, str]]) -> str:
+    words = (
+        f"{workspace} held by {holder}" if holder else f"{workspace} released" for workspace, holder in leases
+    )
+    return ", ".join(words) or "no lease asked"
+
+
+def _scene(tally: Tally) -> Iterator[str]:
+    """The first finding from near, as lines and as a diagram."""
+    for number, record in enumerate(tally.kept, 1):
+        if record.evidence is not None and record.evidence.scene is not None:
+            scene = record.evidence.scene
+            yield from ("", f"## Timeline of F{number}", "", f"{text(record.row)}: {text(record.where)}", "")
+            yield from fenced("text", _cut(SCENE, scene.lines))
+            yield from ("", f"## Diagram of F{number}", "")
+            yield from fenced("mermaid", _cut(DIAGRAM, scene.diagram))
+            return
+
+
+def _cut(room: int, lines: Sequence[str]) -> Iterator[str]:
+    return (line for block in within(room, ([line] for line in lines)) for line in block)

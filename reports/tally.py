@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from faults.engine import Broken, Delivery
 from reports.bench import BROKEN, FINDING, MISSED, PASSED
-from reports.campaign import Campaign, Record
+from reports.campaign import Record
+from reports.outline import Outline
 from reports.sometimes import Sometimes
 from reports.trouble import BENCH_ERROR, CLEAN, FINDINGS, INCOMPLETE, INTERRUPTED
 
@@ -15,25 +15,27 @@ KEPT = 1_000
 
 
 class Tally:
-    """What the runs of a sweep came to, so far."""
+    """What the runs of a campaign came to, so far.
 
-    def __init__(self, campaign: Campaign) -> None:
+    Args:
+        campaign: which runs there are.
+        interrupted: whether the user stopped what is not complete.
+    """
+
+    def __init__(self, campaign: Outline, interrupted: bool = False) -> None:
         self.campaign = campaign
+        self.interrupted = interrupted
         self.done = 0
-        self.interrupted = False
         self.statuses: Counter[str] = Counter()
         self.rows: dict[str, Counter[str]] = defaultdict(Counter)
         self.cells: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self.endings: Counter[str] = Counter()
-        self.sometimes = Sometimes(campaign.bench.rules())
+        self.sometimes = Sometimes(campaign.rules)
         self.kept: list[Record] = []
 
-    def add(self, delivery: Delivery[Record]) -> Record:
-        """Count the result of one run; its record."""
-        record = delivery.result
-        if isinstance(record, Broken):
-            record = self.campaign.broken(delivery, record)
-        else:
+    def add(self, record: Record) -> None:
+        """Count one run."""
+        if record.status != BROKEN:
             self.sometimes.add(record.seen)
         self.done += 1
         self.statuses[record.status] += 1
@@ -44,7 +46,6 @@ class Tally:
             self.endings[record.ending] += 1
         elif len(self.kept) < KEPT:
             self.kept.append(record)
-        return record
 
     @property
     def wrong(self) -> int:
@@ -53,9 +54,8 @@ class Tally:
 
     @property
     def complete(self) -> bool:
-        """Whether every run of every selected row was made."""
-        size = self.campaign.size
-        return size.rows == len(self.campaign.selection.rows) and self.done == size.runs
+        """Whether every run was made; of a shard, every run of its own."""
+        return self.done == self.campaign.due
 
     @property
     def code(self) -> int:
@@ -75,8 +75,9 @@ class Tally:
     @property
     def made(self) -> str:
         """How the count of runs was made."""
-        size = self.campaign.size
-        so_far = "" if self.complete else f"{self.done:,} of "
+        size, shard = self.campaign.size, self.campaign.shard
+        part = f"{shard.in_words}, " if shard.of > 1 else ""
+        so_far = part if self.done == size.runs else f"{part}{self.done:,} of "
         text = f"{so_far}{_many(size.runs, 'run')} = {_many(size.rows, 'row')} as written"
         if size.faults:
             text += f" + {_many(size.faults, 'single fault')} at {_many(size.points, 'point')}"

@@ -130,7 +130,7 @@ class Teller:
         self.replies: dict[int, tuple[str, str]] = {}
         for event in events:
             if isinstance(event, Learned):
-                self.replies[event.exchange] = _learned(event)
+                self.replies[event.exchange] = learned(event)
             elif isinstance(event, Answered):
                 self.replies.setdefault(event.exchange, self.answered(event.answer))
 
@@ -200,7 +200,8 @@ def _of_process(event: Event) -> Line | None:
             return None
 
 
-def _learned(event: Learned) -> tuple[str, str]:
+def learned(event: Learned) -> tuple[str, str]:
+    """What a caller got in place of an answer, as mark and words."""
     return (FAULT, f"doubt ({event.doubt})") if event.doubt else (REFUSED, f"refused {event.failure}")
 
 

@@ -25,8 +25,11 @@ from reports.bench import Bench, House, Judged
 from reports.campaign import Campaign
 from reports.cli import cli
 from reports.explain import OBSERVED, names
+from reports.files import WRITERS
+from reports.store import STORE
 from reports.tally import Tally
 from sim.checks import Finding
+from sim.facts import WorkspaceLease
 from sim.history import (
     Answered,
     Asked,
@@ -47,6 +50,8 @@ from sim.protocol import Acquire, Lease, Prepare, Status
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
+FILES = sorted([STORE, *WRITERS])
+"""What a sweep leaves in its folder."""
 
 
 # --- a small bench ------------------------------------------------------------------------------------------------
@@ -110,7 +115,7 @@ class FakeBench:
             Decided(1, 2, "lease.exclusive", True),
             Asked(2, 2, 1, 2, "broker", Acquire("s", "s.p1", "w")),
             Began(3, 3, "broker", 2, "Acquire", 1, 2),
-            Committed(4, 3, 1, "ClaimWorkspace", (Written("leases", "w", lease),), None),
+            Committed(4, 3, 1, "ClaimWorkspace", (Written("leases", "w", WorkspaceLease("s.p1", "s")),), None),
             Answered(4, 2, lease),
             Asked(6, 2, 1, 3, "broker", Prepare("s", "call", "shell", "v3", "d", "d")),
             Answered(7, 3, Failure("runtime_execution_conflict", 409)),
@@ -192,7 +197,7 @@ def test_a_clean_sweep_ends_with_0_and_writes_both_files(tmp_path: Path) -> None
     assert len({run["plan"] for run in runs}) == len(runs)
     assert f"clean: {len(runs)} runs = 1 row as written + {len(runs) - 1} single faults at" in result.stdout
     assert (tmp_path / "summary.md").read_text().startswith("**clean** · ")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs.jsonl", "summary.md"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == FILES
 
 
 def test_findings_end_with_1_and_each_has_a_replay_line_that_finds_it_again(tmp_path: Path) -> None:
@@ -256,7 +261,7 @@ def test_the_summary_shows_the_matrix_and_what_is_not_covered(tmp_path: Path) ->
     turnproof("sweep", "leaky", "request-lost", "reply-lost", "crash-after", "--out", str(tmp_path))
     summary = (tmp_path / "summary.md").read_text()
     assert "| step | request-lost | reply-lost | crash-after |" in summary
-    assert "| harness call Acquire | `==` / `==` | `--` / `--` | `++` |" in summary
+    assert "| harness call Acquire | `==` | `--` | `++` |" in summary
     assert "| broker commit ClaimWorkspace | `++` |" in summary
     assert "Rows that were not selected: base." in summary
     assert "Rules of the design that no run consulted: lease.never_asked." in summary
@@ -331,7 +336,7 @@ def test_a_row_whose_clean_run_breaks_the_bench_is_reported_and_the_others_are_s
 def test_a_folder_that_cannot_be_written_is_said_before_anything_is_run(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     result = turnproof("sweep", "--out", str(tmp_path / "file" / "out"))
-    assert result.exit_code == 2
+    assert result.exit_code == 3
     assert "Cannot write into the folder" in result.stderr
     assert "--out" in result.stderr
 
@@ -353,7 +358,7 @@ def test_a_full_disk_loses_neither_the_findings_nor_the_files_of_before(tmp_path
     assert "Traceback" not in done.stderr
     assert done.stdout.count("turnproof replay") == 2
     assert (tmp_path / "runs.jsonl").read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs.jsonl", "summary.md"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == FILES
 
 
 def test_a_standard_output_that_is_full_is_a_bench_error() -> None:
@@ -378,7 +383,7 @@ def test_a_reader_that_leaves_early_makes_no_noise() -> None:
 def test_a_sweep_that_is_stopped_keeps_what_it_has(tmp_path: Path, number: int, code: int, jobs: str) -> None:
     process = start("SlowBench()", "sweep", "--out", str(tmp_path), "-j", jobs, start_new_session=True)
     deadline = time.monotonic() + 20
-    while not list(tmp_path.glob(".runs*")) and time.monotonic() < deadline:
+    while not list(tmp_path.glob("campaign.db*")) and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(1.0)
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
@@ -390,20 +395,22 @@ def test_a_sweep_that_is_stopped_keeps_what_it_has(tmp_path: Path, number: int, 
     assert 0 < done < 150
     assert f"incomplete: {done} of" in stdout
     assert (tmp_path / "summary.md").read_text().startswith("**incomplete**")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs.jsonl", "summary.md"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == FILES
 
 
-def test_a_sweep_that_is_stopped_while_it_counts_is_not_clean() -> None:
-    tally = Tally(Campaign(FakeBench(), Selection(("base", "leaky")), 1))
+def test_a_sweep_that_has_not_made_all_its_runs_is_not_clean() -> None:
+    campaign = Campaign(FakeBench(), Selection(("base", "leaky")), 1)
+    assert list(campaign.count()) == ["base", "leaky"]
+    tally = Tally(campaign.outline())
     assert (tally.code, tally.verdict) == (4, "incomplete")
     tally.interrupted = True
     assert tally.code == 130
 
 
 def test_a_second_interrupt_ends_it_at_once(tmp_path: Path) -> None:
-    process = start("StuckBench()", "sweep", "--out", str(tmp_path), "-j", "1")
+    process = start("StuckBench()", "sweep", "--out", str(tmp_path / "out"), "-j", "1")
     deadline = time.monotonic() + 20
-    while not list(tmp_path.glob(".runs*")) and time.monotonic() < deadline:
+    while not (tmp_path / "out").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reports.bench import House
 from reports.cli import cli
 from reports.order import last_steps, marked
-from reports.sometimes import FORMS, NOWHERE, Seen, Sometimes, Witness
+from reports.sometimes import FORMS, NOWHERE, Seen, Sometimes, Witness, seen
 from scenarios.rows import ROWS
 from sim.design.order import ORDER
 from sim.history import Decided, Event, History
@@ -95,24 +95,24 @@ def asked(**answers: object) -> History:
     return History(events, ())
 
 
-def seen(*histories: History, plan: Plan = NO_FAULTS, processes: int = 1) -> Sometimes:
-    witnesses = [Witness() for _ in range(processes)]
+def added(*histories: History, plan: Plan = NO_FAULTS, parts: int = 1) -> Sometimes:
+    witnesses = [Witness() for _ in range(parts)]
     sometimes = Sometimes(RULES)
     for number, history in enumerate(histories):
-        sometimes.add(witnesses[number % processes].see(plan, history))
+        sometimes.add(witnesses[number % parts].news(seen(plan, history)))
     return sometimes
 
 
 def test_a_rule_has_to_answer_both_ways() -> None:
-    never = list(seen(asked(exclusive=True, key="a", tells="Response")).never())
+    never = list(added(asked(exclusive=True, key="a", tells="Response")).never())
 
     assert never[:3] == [
         "Rules of the design that no run consulted: lease.unasked.",
         "Rules that never said no: lease.exclusive.",
         "Rules that always answered alike: lease.key.",
     ]
-    assert "Rules that never said yes: lease.exclusive." in seen(asked(exclusive=False)).never()
-    both = seen(asked(exclusive=True, key="a"), asked(exclusive=False, key="b"))
+    assert "Rules that never said yes: lease.exclusive." in added(asked(exclusive=False)).never()
+    both = added(asked(exclusive=True, key="a"), asked(exclusive=False, key="b"))
     assert not [
         sentence for sentence in both.never() if "lease.exclusive" in sentence or "lease.key" in sentence
     ]
@@ -122,9 +122,9 @@ def test_a_rule_has_to_answer_both_ways() -> None:
 def test_a_fate_is_seen_where_it_landed() -> None:
     plan = Plan((STRIKE,))
 
-    assert seen(History([], ()), plan=plan).fates == {"reply-lost!"}
-    assert seen(History([], (str(STRIKE),)), plan=plan).fates == set()
-    assert f"1 of {len(FORMS)} fates landed" in seen(History([], ()), plan=plan).in_a_line
+    assert added(History([], ()), plan=plan).fates == {"reply-lost!"}
+    assert added(History([], (str(STRIKE),)), plan=plan).fates == set()
+    assert f"1 of {len(FORMS)} fates landed" in added(History([], ()), plan=plan).in_a_line
 
 
 def test_nothing_is_left_when_all_of_it_was_seen() -> None:
@@ -140,10 +140,10 @@ def test_each_thing_is_told_once_and_any_division_of_work_comes_to_the_same() ->
     histories = [asked(exclusive=True, key=f"key-{number}") for number in range(9)]
     witness = Witness()
 
-    told = [len(witness.see(NO_FAULTS, history).answers) for history in histories]
+    told = [len(witness.news(seen(NO_FAULTS, history)).answers) for history in histories]
 
     assert told == [2, 1, 0, 0, 0, 0, 0, 0, 0]
-    sums = [seen(*histories, processes=processes) for processes in (1, 2, 5)]
+    sums = [added(*histories, parts=parts) for parts in (1, 2, 5)]
     assert len({(each.in_a_line, *each.never()) for each in sums}) == 1
     assert sums[0].last[NOWHERE] == len(histories)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from reports.cli.common import complete_row, known_row, say, width
+from reports.cli.common import SUFFIX, complete_row, known_row, say, width
+from reports.cli.tracing import trace_option, write_trace
 from reports.trouble import CLEAN, FINDINGS, Trouble
 
 if TYPE_CHECKING:
@@ -23,8 +25,9 @@ _whole = click.option("--whole", is_flag=True, help="Tell in full what happens a
     "--plan", "text", help="Faults in place of the row's: actor:door:label#nth@causes=fate, or none."
 )
 @_whole
+@trace_option
 @click.pass_obj
-def run(bench: Bench, row: str, text: str | None, whole: bool) -> int:
+def run(bench: Bench, row: str, text: str | None, whole: bool, trace: Path | None) -> int:
     """Play one ROW, with its own faults or those of a plan, and show what happened."""
     from faults.plans import Foreign, Malformed, read
 
@@ -35,14 +38,15 @@ def run(bench: Bench, row: str, text: str | None, whole: bool) -> int:
         raise Trouble(
             f"--plan: {error} `turnproof list points {name}` shows the points, `turnproof list fates` the fates."
         ) from None
-    return _played(bench, name, plan, whole)
+    return _played(bench, name, plan, whole, trace)
 
 
 @click.command()
 @click.argument("line")
 @_whole
+@trace_option
 @click.pass_obj
-def replay(bench: Bench, line: str, whole: bool) -> int:
+def replay(bench: Bench, line: str, whole: bool, trace: Path | None) -> int:
     """Play a run again from the LINE that a finding came with."""
     from faults.plans import Foreign, Malformed, nearest, read_capsule
     from sim.text import show
@@ -53,24 +57,26 @@ def replay(bench: Bench, line: str, whole: bool) -> int:
         raise Trouble(f"Malformed replay line: {error}") from None
     except Foreign as error:
         raise Trouble(f"Foreign replay line: {error}") from None
+    if capsule.row.endswith(SUFFIX):
+        bench.take(capsule.row)
     rows = bench.rows()
     if capsule.row not in rows:
         raise Trouble(
             f"Foreign replay line: this bench has no row '{show(capsule.row)}'.{nearest(capsule.row, rows)}"
         )
-    now = bench.design(capsule.row)
+    now, what = bench.design(capsule.row), "the file" if capsule.row.endswith(SUFFIX) else "the design"
     if capsule.design != now:
         click.echo(
-            f"turnproof: the design has changed since this line was written (it was {capsule.design}, it is {now}); "
-            "what follows is the run under the design as it is.",
+            f"turnproof: {what} has changed since this line was written (it was {capsule.design}, it is {now}); "
+            "what follows is the run as it is today.",
             err=True,
         )
     return _played(
-        bench, capsule.row, capsule.plan, whole, "Stale replay line: the address no longer exists: "
+        bench, capsule.row, capsule.plan, whole, trace, "Stale replay line: the address no longer exists: "
     )
 
 
-def _played(bench: Bench, row: str, plan: Plan, whole: bool, stale: str = "") -> int:
+def _played(bench: Bench, row: str, plan: Plan, whole: bool, trace: Path | None, stale: str = "") -> int:
     """Play, judge, show; 1 when the run did not pass."""
     from faults.plans import Capsule, replay_line
     from reports.bench import PASSED
@@ -91,7 +97,10 @@ def _played(bench: Bench, row: str, plan: Plan, whole: bool, stale: str = "") ->
     )
     say(f"  never landed: {show(strike)}" for strike in history.missed)
     click.echo(f"  {len(history.events):,} events, history {digest(history.events)}")
-    click.echo(f"  {replay_line(Capsule(bench.design(row), row, plan))}")
+    line = replay_line(Capsule(bench.design(row), row, plan))
+    click.echo(f"  {line}")
+    if trace is not None:
+        write_trace(trace, history, line)
     return CLEAN if judged.status == PASSED else FINDINGS
 
 

@@ -4,23 +4,46 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli.common import complete_row, say
-from reports.trouble import Trouble, unwritable
+from reports.cli.common import SUFFIX, complete_row
+from reports.cli.ending import ended, out_option
+from reports.cli.waiting import murmur, progress, stoppable
+from reports.trouble import BENCH_ERROR, INCOMPLETE, INTERRUPTED, Trouble
 
 if TYPE_CHECKING:
+    from faults.cluster import Cluster
+    from faults.engine import Chunk, Delivery
+    from faults.sweeps import Selection
     from reports.bench import Bench
-    from reports.tally import Tally
+    from reports.campaign import Campaign, Record
+    from reports.outline import Outline, Shard
+    from reports.store import Store
+
+    Engine = Callable[[Iterable[Chunk], Callable[[], bool]], Iterator[Delivery[Record]]]
 
 MOST_JOBS = 64
 """More worker processes than this only wait for each other."""
+
+
+class ShardType(click.ParamType["Shard"]):
+    """A part of a campaign, written ``3/8``."""
+
+    name = "N/OF"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Shard:
+        """The part that was written so."""
+        from reports.outline import Shard
+
+        number, slash, of = str(value).partition("/")
+        if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+            self.fail(f"'{value}' is no shard. Write 3/8 for the third of eight.", param, ctx)
+        return Shard(int(number), int(of))
 
 
 @click.command()
@@ -31,13 +54,7 @@ MOST_JOBS = 64
 @click.option(
     "--faults", "none", type=click.Choice(["none"]), help="The same as -k 0: only runs without a fault."
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("out"),
-    show_default=True,
-    help="Where the files go.",
-)
+@out_option("Where the files go.")
 @click.option(
     "-j",
     "jobs",
@@ -45,9 +62,28 @@ MOST_JOBS = 64
     default=None,
     help="Processes; as many as processors if not given.",
 )
+@click.option("--resume", is_flag=True, help="Go on with the campaign in --out; begin it, if there is none.")
+@click.option("--shard", type=ShardType(), default=None, help="Only this part of the runs; see `merge`.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "dask"]),
+    default="local",
+    show_default=True,
+    help="What makes the runs: processes of this machine, or the workers of a Dask cluster.",
+)
+@click.option("--scheduler", metavar="ADDRESS", default="", help="Where the cluster's scheduler listens.")
 @click.pass_obj
 def sweep(
-    bench: Bench, selection: tuple[str, ...], faults: int, none: str | None, out: Path, jobs: int | None
+    bench: Bench,
+    selection: tuple[str, ...],
+    faults: int,
+    none: str | None,
+    out: Path,
+    jobs: int | None,
+    resume: bool,
+    shard: Shard | None,
+    engine: str,
+    scheduler: str,
 ) -> int:
     """Strike every point of the selected rows with every fault that applies, and judge each run.
 
@@ -55,57 +91,133 @@ def sweep(
     fates (reply-lost, crash-*) or points (Acquire, 'broker:*'). Words of one kind add up, words of different
     kinds narrow each other; without any, everything is swept.
 
-    Writes runs.jsonl (a line for each run) and summary.md.
+    Writes what `report` writes, and campaign.db, which holds every run. A sweep that was killed or stopped goes on
+    with --resume. A campaign that is finished is dropped only when another one in its folder is finished too.
     """
-    from faults.engine import deliver
-    from faults.sweeps import select
     from reports.campaign import Campaign
-    from reports.files import Folder
-    from reports.tally import Tally
+    from reports.files import check
+    from reports.outline import WHOLE
 
-    most = 0 if none else faults
-    chosen = select(selection, {name: (card.theme, *card.cases) for name, card in bench.rows().items()})
-    if not most and (chosen.points or chosen.fates):
+    campaign = Campaign(bench, *_chosen(bench, selection, 0 if none else faults))
+    check(out)
+    with _engine(campaign, engine, scheduler, jobs) as runs, stoppable() as stop:
+        outline = _counted(campaign, shard or WHOLE, stop)
+        if outline is None:
+            click.echo("incomplete: stopped while the runs were counted; none was made.")
+            return INTERRUPTED if signal.SIGINT in stop else INCOMPLETE
+        with _opened(out, outline, resume) as store:
+            trouble = _fill(store, campaign, runs, stop)
+            code = ended(store, out, signal.SIGINT in stop)
+    if trouble is not None:
+        raise trouble
+    _show_details(campaign)
+    return code
+
+
+def _chosen(bench: Bench, words: Sequence[str], faults: int) -> tuple[Selection, int]:
+    from faults.sweeps import select
+
+    words = [bench.take(word) if word.endswith(SUFFIX) else word for word in words]
+    chosen = select(words, {name: (card.theme, *card.cases) for name, card in bench.rows().items()})
+    if not faults and (chosen.points or chosen.fates):
         raise _unmatched(
             bench, chosen.points or chosen.fates, (), " Without faults, only rows can be selected."
         )
-    campaign = Campaign(bench, chosen, most)
-    tally = Tally(campaign)
-    folder = Folder(out)
+    return chosen, faults
+
+
+@contextmanager
+def _engine(campaign: Campaign, engine: str, scheduler: str, jobs: int | None) -> Generator[Engine]:
+    """What makes the runs."""
+    if engine == "local" and scheduler:
+        raise Trouble("--scheduler is for a cluster: add --engine dask.")
+    if engine == "local":
+        from faults.engine import deliver
+
+        most = min(jobs or os.cpu_count() or 1, MOST_JOBS)
+        yield lambda ranges, stopped: deliver(ranges, campaign.work, most, stopped)
+        return
+    if jobs is not None:
+        raise Trouble("-j is for processes of this machine; a cluster has the workers that it has.")
+    if not scheduler:
+        raise Trouble("--engine dask needs --scheduler ADDRESS, for example tcp://127.0.0.1:8786.")
+    with _connected(scheduler, campaign) as cluster:
+        yield cluster.deliver
+
+
+def _connected(scheduler: str, campaign: Campaign) -> Cluster[Record]:
+    from sim.text import show
+
     try:
-        with _stoppable() as stop:
-            _counted(campaign, stop)
-            with _progress(campaign.size.runs, "judging runs") as step:
-                jobs = min(jobs or os.cpu_count() or 1, campaign.size.runs, MOST_JOBS)
-                for delivery in deliver(campaign.ranges(), campaign.work, jobs, lambda: bool(stop)):
-                    folder.add(tally.add(delivery).line)
-                    step()
-            tally.interrupted = signal.SIGINT in stop
-        return _ended(tally, folder)
-    finally:
-        folder.discard()
+        from faults.cluster import Cluster
+        from faults.engine import Lost
+    except ModuleNotFoundError as error:
+        raise Trouble(
+            f"--engine dask needs the package '{error.name}', which comes with the extra 'cluster': install "
+            "turnproof[cluster], in a clone by `.venv/bin/pip install -e '.[cluster]'`."
+        ) from None
+    try:
+        return Cluster(scheduler, campaign.recipe())
+    except Lost as error:
+        raise Trouble(f"Nothing was run: {error}. Start it, or correct --scheduler.", INCOMPLETE) from None
+    except ValueError as error:
+        raise Trouble(
+            f"--scheduler is no address such as tcp://127.0.0.1:8786: {show(str(error))}."
+        ) from None
 
 
-def _counted(campaign: Any, stop: list[int]) -> None:
-    """Count the runs; say so when a word of the selection meant nothing."""
-    rows = campaign.selection.rows
-    with _progress(len(rows), "counting runs") as step:
+def _opened(out: Path, outline: Outline, resume: bool) -> AbstractContextManager[Store]:
+    from reports.store import begun, resumed, unfinished
+
+    if resume:
+        return resumed(out, outline)
+    dropped = unfinished(out)
+    if dropped:
+        murmur(f"turnproof: drops what is here of an unfinished sweep, {dropped}; --resume goes on with one.")
+    return begun(out, outline)
+
+
+def _counted(campaign: Campaign, shard: Shard, stop: list[int]) -> Outline | None:
+    """Count the runs; say so when a word of the selection meant nothing. None when it was stopped."""
+    with progress(len(campaign.selection.rows), "counting runs") as step:
         for _ in campaign.count():
             step()
             if stop:
-                return
+                return None
     unmatched = [word for word in campaign.selection.points if word not in campaign.matched]
     if unmatched:
         raise _unmatched(campaign.bench, unmatched, campaign.labels)
-    if (
-        campaign.faults
-        and not campaign.size.faults
-        and (campaign.selection.fates or campaign.selection.points)
-    ):
+    outline = campaign.outline(shard)
+    narrowed = campaign.selection.fates or campaign.selection.points
+    if campaign.faults and not outline.size.faults and narrowed:
         raise Trouble(
             "No selected fate applies at any selected point of these rows; nothing was run. "
             "`turnproof list points ROW` shows the points, `turnproof explain FATE` where a fate strikes."
         )
+    return outline
+
+
+def _fill(store: Store, campaign: Campaign, runs: Engine, stop: list[int]) -> Trouble | None:
+    """Make the runs that the store lacks; what kept it from making them all, unless that was the user."""
+    from faults.engine import Lost, Unfit
+    from sim.text import show
+
+    lacks = list(store.missing())
+    trouble = None
+    with progress(sum(chunk.stop - chunk.start for chunk in lacks), "judging runs") as step:
+        try:
+            for delivery in runs(lacks, lambda: bool(stop)):
+                store.add(delivery.key, delivery.index, campaign.kept(delivery))
+                step()
+        except Lost as error:
+            trouble = Trouble(f"Runs are missing, because {show(str(error))}.", INCOMPLETE)
+        except Unfit as error:
+            trouble = Trouble(
+                f"A worker cannot make these runs: {show(str(error))}. Scheduler and workers need this turnproof.",
+                BENCH_ERROR,
+            )
+    store.flush()
+    return trouble
 
 
 def _unmatched(bench: Bench, words: Sequence[str], labels: Iterable[str], more: str = "") -> Trouble:
@@ -121,54 +233,13 @@ def _unmatched(bench: Bench, words: Sequence[str], labels: Iterable[str], more: 
     )
 
 
-def _ended(tally: Tally, folder: Any) -> int:
-    """Show and write what the sweep came to."""
-    from reports.summary import SHOWN, markdown, terminal
-
-    folder.finish(markdown(tally))
-    say(terminal(tally, None if folder.trouble else SHOWN))
-    _show_details(tally)
-    if folder.trouble:
-        raise unwritable(f"the files of this sweep into '{folder.path}'", folder.trouble)
-    click.echo(f"\n{folder.path}/runs.jsonl and {folder.path}/summary.md hold it all.")
-    return tally.code
-
-
-def _show_details(tally: Tally) -> None:
+def _show_details(campaign: Campaign) -> None:
     """Where the bench broke, for its developers."""
     from sim.text import show
 
-    details = next((record.details for record in tally.kept if record.details), "")
-    if details and click.get_current_context().find_root().params["debug"]:
-        click.echo("\n".join(map(show, details.splitlines())), err=True)
-    elif details:
+    if campaign.details and click.get_current_context().find_root().params["debug"]:
+        click.echo("\n".join(map(show, campaign.details.splitlines())), err=True)
+    elif campaign.details:
         click.echo(
             "turnproof: the bench failed in some runs. `turnproof --debug sweep` shows where.", err=True
         )
-
-
-@contextmanager
-def _stoppable() -> Generator[list[int]]:
-    """A list that a signal to stop is put into. The first one lets the run at hand end; a second one does not."""
-    heard: list[int] = []
-
-    def hear(number: int, _frame: object) -> None:
-        if heard:
-            raise KeyboardInterrupt
-        heard.append(number)
-
-    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield heard
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _progress(length: int, label: str) -> Generator[Any]:
-    """Progress on standard error: a bar on a terminal, one line elsewhere."""
-    with click.progressbar(
-        length=length, label=label, file=sys.stderr, update_min_steps=1 + length // 200
-    ) as bar:
-        yield lambda: bar.update(1)
