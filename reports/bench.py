@@ -140,8 +140,12 @@ class House:
             raise Trouble(
                 "\n".join([f"{show(name)} is no scenario:", *(f"{show(path)}:{each}" for each in wrong)])
             )
-        self._texts[name] = text
+        self.hold(name, text)
         return name
+
+    def hold(self, name: str, text: str) -> None:
+        """Make the text of a scenario file a row; it is right already."""
+        self._texts[name] = text
 
     def rules(self) -> Mapping[str, str]:
         """The catalogue of the design."""

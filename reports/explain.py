@@ -10,12 +10,35 @@ from typing import Any
 from faults.fates import ANY, TIME, VOCABULARY, Kind
 from faults.plans import nearest, write
 from reports.bench import Bench
+from reports.campaign import AS_BEFORE, OTHERWISE, TROUBLE, WRONG
 from reports.trouble import Trouble
+from sim.design.order import ORDER
 from sim.effects import Deed, Request, Transaction
 from sim.text import show
 
 OBSERVED = "observed"
 """The name under which the published tables stand beside what the simulation shows."""
+WORDS: Mapping[str, str] = {
+    AS_BEFORE: "of a run: ended as without the fault. In a timeline: asked and answered.",
+    OTHERWISE: "of a run: ended otherwise, as promised. In a timeline: became a fact.",
+    WRONG: "of a run: a finding. In a timeline: refused or failed.",
+    TROUBLE: "of a run: no verdict; the fault never landed, or the bench failed. In a timeline: fault, death, doubt.",
+    "passed": "every check, the promise or the loss table, and the second Session had nothing to object to.",
+    "finding": "something objected; the finding names what, when, and comes with a line that plays the run again.",
+    "missed": "a fault never met its point. It is no pass: a fault that nobody met proves nothing.",
+    "broken": "the bench itself failed in this run, so there is no verdict on the design.",
+    "sometimes": "what happened at least once in a sweep: rules consulted and answering more than one way, fates that "
+    "landed, steps that were a run's last. What never happened is not exercised, and summary.md names it.",
+    "completed": "the model had its say; everything is settled and released.",
+    "completed after refusal": "the same, after a call or batch was refused and the model went on.",
+    "uncorrected": "a limit kept the model from correcting a refused batch.",
+    "cancelled": "ended by the user; the physical end of what had started is admitted.",
+    "error": "a plain end: settled, and released when it held the lease.",
+    "recovery-blocked": "on doubt: nothing is released, nothing inferred, every later prompt is refused.",
+    "not accepted": "the prompt was never admitted.",
+    "ran out": "the run was stopped by its horizon or budget; always a finding.",
+}
+"""Marks, results and endings."""
 _DOORS = {ANY: "whatever a process asks", TIME: "a moment of an actor's life"}
 
 
@@ -25,19 +48,38 @@ def explain(bench: Bench, name: str, width: int) -> Iterator[str]:
     Raises:
         Trouble: nothing does.
     """
-    found = [entry for kind in (_row, _fate, _check, _rule, _label, _observed) for entry in kind(bench, name)]
+    kinds = (_row, _fate, _check, _rule, _label, _step, _word, _observed)
+    found = [entry for kind in kinds for entry in kind(bench, name)]
     if not found:
         raise Trouble(
-            f"'{show(name)}' is no row, fate, check, rule or label of a point.{nearest(name, names(bench))} "
+            f"'{show(name)}' is no row, fate, check, rule, label of a point, step, mark or ending."
+            f"{nearest(name, names(bench))} "
             "`turnproof list rows`, `fates`, `checks` and `rules` name them all."
         )
     for entry in found:
         yield from (fill(show(line), width, subsequent_indent="  ", break_on_hyphens=False) for line in entry)
+    yield from map(show, _example(bench, name, width))
 
 
 def names(bench: Bench) -> list[str]:
     """Every name that can be explained."""
-    return [*bench.rows(), *VOCABULARY, *checks(), *rules(), *labels(), OBSERVED]
+    return [*bench.rows(), *VOCABULARY, *checks(), *rules(), *labels(), *ORDER, *WORDS, OBSERVED]
+
+
+def _example(bench: Bench, name: str, width: int) -> list[str]:
+    """A few lines of a real run in which the name shows."""
+    from reports import example
+
+    if name in checks():
+        return example.of_check(bench, checks()[name], width)
+    if name in rules():
+        return example.of_rule(bench, name, width)
+    if name in ORDER:
+        return example.of_step(bench, name, width)
+    if name.removesuffix("!") in VOCABULARY:
+        return example.of_fate(bench, name.removesuffix("!"), width)
+    card = bench.rows().get(name)
+    return [] if card is None else example.of_plan(bench, name, card.plan, width)
 
 
 def checks() -> Mapping[str, Any]:
@@ -105,6 +147,20 @@ def _label(bench: Bench, name: str) -> Iterator[list[str]]:
     if kind is not None:
         door = "call" if issubclass(kind, Request) else "commit" if issubclass(kind, Transaction) else "act"
         yield [f"label {name} of a {door}", " ".join((kind.__doc__ or "").replace("``", "").split())]
+
+
+def _step(bench: Bench, name: str) -> Iterator[list[str]]:
+    if name in ORDER:
+        place = ORDER.index(name) + 1
+        yield [
+            f"step {name}",
+            f"Step {place} of {len(ORDER)} of the order of 003: a turn may stop anywhere, not skip.",
+        ]
+
+
+def _word(bench: Bench, name: str) -> Iterator[list[str]]:
+    if name in WORDS:
+        yield [f"{name}: {WORDS[name]}"]
 
 
 def _observed(bench: Bench, name: str) -> Iterator[list[str]]:

@@ -83,6 +83,11 @@ def timeline(events: list[Event], width: int, whole: bool = False) -> Iterator[s
         yield _laid_out(f"{line.at:,}", since, line, times, width)
 
 
+def laid_out(line: Line, width: int) -> str:
+    """One line by itself."""
+    return _laid_out(f"{line.at:,}", "", line, 1, width)
+
+
 def _laid_out(at: str, since: str, line: Line, times: int, width: int) -> str:
     middle = f" {since:>9}" if since else ""
     further_in = ("  " if width >= ROOMY else " ") * line.depth

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from reports.cli.completion import completion
+from reports.cli.demo import demo
 from reports.cli.filing import new, schema, validate
 from reports.cli.guard import Guarded
 from reports.cli.naming import explain, listing
@@ -42,7 +44,7 @@ def cli(context: click.Context, debug: bool) -> None:
         context.obj = House()
 
 
-for command in (sweep, report, merge, run, replay, new, validate, schema, listing, explain):
+for command in (sweep, report, merge, run, replay, new, validate, schema, listing, explain, demo, completion):
     cli.add_command(command)
 
 main = cli

@@ -46,6 +46,44 @@ def known_row(bench: Bench, name: str) -> str:
     return name
 
 
+def complete_selection(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """What selects runs: rows, themes, field cases, fates, and labels of points, for a shell."""
+    from faults.fates import VOCABULARY
+    from reports.bench import House
+    from reports.explain import labels
+
+    bench: Bench = context.obj or House()
+    cards = bench.rows()
+    words = {word for card in cards.values() for word in (card.theme, *card.cases)}
+    known = dict.fromkeys([*cards, *sorted(words), *VOCABULARY, *sorted(labels())])
+    return [name for name in known if name.startswith(incomplete)]
+
+
+def complete_name(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Everything that can be explained, for a shell."""
+    from reports.bench import House
+    from reports.explain import names
+
+    return [name for name in dict.fromkeys(names(context.obj or House())) if name.startswith(incomplete)]
+
+
+def complete_plan(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The points of the row that stands before, and behind ``=`` the fates that apply there, for a shell."""
+    from faults.fates import applicable
+    from reports.bench import House, sightings
+
+    bench: Bench = context.obj or House()
+    row = next((word for word in context.args if word in bench.rows()), "")
+    if not row:
+        return []
+    seen, _ = sightings(bench, row)
+    point, equals, _ = incomplete.partition("=")
+    if not equals:
+        return [f"{sighting.point}=" for sighting in seen if str(sighting.point).startswith(incomplete)]
+    strikes = [f"{point}={fate}" for each in seen if str(each.point) == point for fate in applicable(each)]
+    return [strike for strike in strikes if strike.startswith(incomplete)]
+
+
 def complete_row(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """The names of rows that begin so, for a shell."""
     from reports.bench import House

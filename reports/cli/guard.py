@@ -20,7 +20,7 @@ class Guarded(RichGroup):
     def main(self, args: Sequence[str] | None = None, *more: Any, **extra: Any) -> Any:
         """Run the command and end the process."""
         words = sys.argv[1:] if args is None else list(args)
-        extra["standalone_mode"] = False
+        extra |= {"standalone_mode": False, "prog_name": "turnproof"}
         try:
             code: Any = super().main(words, *more, **extra)
             sys.stdout.flush()

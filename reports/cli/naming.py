@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reports.cli.common import complete_row, known_row, say, width
+from reports.cli.common import complete_name, complete_row, known_row, say, width
 
 if TYPE_CHECKING:
     from reports.bench import Bench
@@ -74,7 +74,7 @@ def _table(rows: Iterable[list[str]]) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_name)
 @click.pass_obj
 def explain(bench: Bench, name: str) -> None:
     """Say what a row, fate, check, rule or label of a point means, and where it is written."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from reports.cli.common import SUFFIX, complete_row, known_row, say, width
+from reports.cli.common import SUFFIX, complete_plan, complete_row, known_row, say, width
+from reports.cli.stepping import step_option, walk_through
 from reports.cli.tracing import trace_option, write_trace
 from reports.trouble import CLEAN, FINDINGS, Trouble
 
@@ -22,13 +23,24 @@ _whole = click.option("--whole", is_flag=True, help="Tell in full what happens a
 @click.command()
 @click.argument("row", shell_complete=complete_row)
 @click.option(
-    "--plan", "text", help="Faults in place of the row's: actor:door:label#nth@causes=fate, or none."
+    "--plan",
+    "text",
+    shell_complete=complete_plan,
+    help="Faults in place of the row's: actor:door:label#nth@causes=fate, or none.",
 )
 @_whole
+@step_option
 @trace_option
 @click.pass_obj
-def run(bench: Bench, row: str, text: str | None, whole: bool, trace: Path | None) -> int:
-    """Play one ROW, with its own faults or those of a plan, and show what happened."""
+def run(bench: Bench, row: str, text: str | None, whole: bool, stepwise: bool, trace: Path | None) -> int:
+    """Play one ROW, or a scenario file, with its own faults or those of a plan, and show what happened.
+
+    \b
+    turnproof run rc-13-release
+    turnproof run one-call --step                # walk through it: forward, back, disk, live scripts
+    turnproof run one-call --trace trace.json    # for ui.perfetto.dev
+    turnproof run my.turn.toml
+    """
     from faults.plans import Foreign, Malformed, read
 
     name = known_row(bench, row)
@@ -38,16 +50,22 @@ def run(bench: Bench, row: str, text: str | None, whole: bool, trace: Path | Non
         raise Trouble(
             f"--plan: {error} `turnproof list points {name}` shows the points, `turnproof list fates` the fates."
         ) from None
-    return _played(bench, name, plan, whole, trace)
+    return _played(bench, name, plan, Shown(whole, stepwise, trace))
 
 
 @click.command()
 @click.argument("line")
 @_whole
+@step_option
 @trace_option
 @click.pass_obj
-def replay(bench: Bench, line: str, whole: bool, trace: Path | None) -> int:
-    """Play a run again from the LINE that a finding came with."""
+def replay(bench: Bench, line: str, whole: bool, stepwise: bool, trace: Path | None) -> int:
+    """Play a run again from the LINE that a finding came with.
+
+    \b
+    turnproof replay 'tp1:658a74880637:one-call:none'
+    turnproof replay 'tp1:...' --step
+    """
     from faults.plans import Foreign, Malformed, nearest, read_capsule
     from sim.text import show
 
@@ -71,16 +89,24 @@ def replay(bench: Bench, line: str, whole: bool, trace: Path | None) -> int:
             "what follows is the run as it is today.",
             err=True,
         )
-    return _played(
-        bench, capsule.row, capsule.plan, whole, trace, "Stale replay line: the address no longer exists: "
-    )
+    stale = "Stale replay line: the address no longer exists: "
+    return _played(bench, capsule.row, capsule.plan, Shown(whole, stepwise, trace), stale)
 
 
-def _played(bench: Bench, row: str, plan: Plan, whole: bool, trace: Path | None, stale: str = "") -> int:
+class Shown(NamedTuple):
+    """How a run is shown: what happens after it was healed too, step by step, and into a file."""
+
+    whole: bool
+    stepwise: bool
+    trace: Path | None
+
+
+def _played(bench: Bench, row: str, plan: Plan, how: Shown, stale: str = "") -> int:
     """Play, judge, show; 1 when the run did not pass."""
     from faults.plans import Capsule, replay_line
     from reports.bench import PASSED
     from reports.timeline import timeline
+    from reports.walk import Walk
     from sim.history import digest
     from sim.text import show
 
@@ -89,7 +115,10 @@ def _played(bench: Bench, row: str, plan: Plan, whole: bool, trace: Path | None,
     if history.missed:
         _must_exist(bench, row, [strike.point for strike in plan.strikes], seen, stale)
     judged = bench.judge(row, plan, history)
-    say(timeline(history.events, width(), whole))
+    if how.stepwise:
+        walk_through(Walk(history.events), width())
+    else:
+        say(timeline(history.events, width(), how.whole))
     click.echo(f"\n{judged.status}: {show(judged.ending)}")
     say(
         f"  {show(finding.check)} at {finding.at:,} ms: {show(finding.sentence)}"
@@ -99,8 +128,8 @@ def _played(bench: Bench, row: str, plan: Plan, whole: bool, trace: Path | None,
     click.echo(f"  {len(history.events):,} events, history {digest(history.events)}")
     line = replay_line(Capsule(bench.design(row), row, plan))
     click.echo(f"  {line}")
-    if trace is not None:
-        write_trace(trace, history, line)
+    if how.trace is not None:
+        write_trace(how.trace, history, line)
     return CLEAN if judged.status == PASSED else FINDINGS
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli.common import SUFFIX, complete_row
+from reports.cli.common import SUFFIX, complete_selection
 from reports.cli.ending import ended, out_option
 from reports.cli.waiting import murmur, progress, stoppable
 from reports.trouble import BENCH_ERROR, INCOMPLETE, INTERRUPTED, Trouble
@@ -47,7 +47,7 @@ class ShardType(click.ParamType["Shard"]):
 
 
 @click.command()
-@click.argument("selection", nargs=-1, shell_complete=complete_row)
+@click.argument("selection", nargs=-1, shell_complete=complete_selection)
 @click.option(
     "-k", "faults", type=click.IntRange(0, 1), default=1, show_default=True, help="Faults in a run."
 )
