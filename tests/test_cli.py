@@ -116,7 +116,9 @@ class FakeBench:
             Decided(1, 2, "lease.exclusive", True),
             Asked(2, 2, 1, 2, "broker", Acquire("s", "s.p1", "w")),
             Began(3, 3, "broker", 2, "Acquire", 1, 2),
-            Committed(4, 3, 1, "ClaimWorkspace", (Written("leases", "w", WorkspaceLease("s.p1", "s")),), None),
+            Committed(
+                4, 3, 1, "ClaimWorkspace", (Written("leases", "w", WorkspaceLease("s.p1", "s")),), None
+            ),
             Answered(4, 2, lease),
             Asked(6, 2, 1, 3, "broker", Prepare("s", "call", "shell", "v3", "d", "d")),
             Answered(7, 3, Failure("runtime_execution_conflict", 409)),

@@ -12,9 +12,10 @@ from faults.sweeps import Sweep, single
 from reports.bench import House, sightings
 from reports.blast import NOBODY, SESSION, WORKSPACE, blast
 from reports.trail import ASK, COMMIT, HEALS, LEARN, NONE, STRIKE, Move, Trail, Walker, read, trail, written
-from sim.history import History
+from sim.history import Answered, Asked, Failure, History
 from sim.outcome import Outcome, TurnOutcome, outcome
 from sim.points import Plan
+from sim.protocol import Status
 
 BENCH = House()
 
@@ -107,9 +108,13 @@ def test_after_the_world_is_healed_it_is_told_what_the_client_sees() -> None:
 
 
 def test_text_that_is_ill_formed_is_told_as_escapes() -> None:
-    told = text(BENCH.play("refused-text", Plan()))
+    events = [
+        Asked(1, 1, 1, 1, "broker", Status("e")),
+        Answered(2, 1, Failure("bad\ud800\n</script>", 409)),
+    ]
+    told = written(events, Outcome((), (), (), (), (), (), (), ""))
     assert told.isascii()
-    assert "\\\\ud800" in told or "\\ud" not in told
+    assert read(told)[1] == (1, "answer", 0, "--", "refused bad\\ud800\\u000a</script> (409)")
 
 
 # --- how far the end of a run reaches

@@ -1,18 +1,16 @@
 // The sequence diagram of a run.
 
 const FIRST = ["client", "harness", "journal", "publisher", "model", "broker", "store", "worker", "outside"];
-const NARROW = 88,
-  ROOMY = 150,
-  LEFT = 92,
-  STEP = 27,
-  HEAD = 44;
-const PLAIN = "12px",
-  BOLD = "bold 12px",
-  pen = document.createElement("canvas").getContext("2d");
+// In pixels: a lifeline's column at its narrowest and widest, the margin for times, the least width, a line, the heads.
+const [NARROW, ROOMY, LEFT, LEAST, STEP, HEAD] = [88, 150, 92, 560, 27, 44];
+const [PLAIN, BOLD] = ["12px", "bold 12px"];
+const pen = document.createElement("canvas").getContext("2d");
+/** How wide a text is drawn. */
 function wide(text, weight) {
   pen.font = `${weight} ${getComputedStyle(document.body).fontFamily}`;
   return pen.measureText(text).width;
 }
+/** Who takes part, from left to right: the client first, who only looks at the end last. */
 function parties(drawn) {
   const found = new Set();
   for (const { move } of drawn) {
@@ -36,7 +34,8 @@ function parties(drawn) {
 function diagram(run, drawn, title, room) {
   const names = parties(drawn);
   const column = Math.max(NARROW, Math.min(ROOMY, Math.floor((room - LEFT - 24) / names.length)));
-  const [width, height] = [LEFT + names.length * column + 20, drawn.length * STEP + 24];
+  const width = Math.max(LEAST, LEFT + names.length * column + 20);
+  const height = drawn.length * STEP + 24;
   const x = (actor) => LEFT + names.indexOf(actor) * column + column / 2;
   const heads = el(
     "svg",
