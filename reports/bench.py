@@ -121,6 +121,10 @@ class House:
         self._digests: dict[Any, str] = {}
         self._texts: dict[str, str] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs: the files. A digest is computed again there, where the code may be another."""
+        return {"_digests": {}, "_texts": self._texts}
+
     def rows(self) -> Mapping[str, Any]:
         """Every row of the acceptance matrix, and every file that was taken."""
         from scenarios.rows import ROWS
@@ -156,11 +160,12 @@ class House:
     def design(self, row: str) -> str:
         """The digest of the row's design; of a file, of all that it says."""
         design = self.rows()[row].design
-        if row in self._texts:
-            return hashlib.sha256(f"{design.digest()}\n{self._texts[row]}".encode()).hexdigest()[:12]
         if design not in self._digests:
             self._digests[design] = design.digest()
-        return self._digests[design]
+        digest = self._digests[design]
+        if row not in self._texts:
+            return digest
+        return hashlib.sha256(f"{digest}\n{self._texts[row]}".encode()).hexdigest()[:12]
 
     def play(self, row: str, plan: Plan, watcher: Watcher | None = None) -> History:
         """One run in the simulated world."""

@@ -1,4 +1,5 @@
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from jsonschema import Draft202012Validator
 from scenario_toml import toml
 
 from faults.plans import read_capsule
+from reports.bench import House
 from reports.cli import cli
 from scenarios.files import STARTER, problems, row, schema_text
 from scenarios.files.building import random_bytes
@@ -97,6 +99,14 @@ def test_a_rule_that_answers_otherwise_makes_another_design_and_is_noticed():
 
 BAD = {
     "no TOML": ("why = \n", ["1:7: this is no TOML: invalid value."]),
+    "nested too deeply": (
+        "why = " + "[" * 5_000 + "]" * 5_000,
+        ["1:1: this is no scenario: its arrays are nested too deeply."],
+    ),
+    "a date": (
+        "why = 2020-01-01\n" + SMALL,
+        ["1:1: 'why': a date or time, where text was expected."],
+    ),
     "the same key twice": (
         "why = 'a'\nwhy = 'b'\n" + SMALL,
         ["2:10: this is no TOML: cannot overwrite a value."],
@@ -222,6 +232,16 @@ def test_new_writes_a_file_that_passes_and_never_over_another(here):
     again = turnproof("new", "my.turn.toml")
     assert again.exit_code == 2
     assert "'my.turn.toml' exists already" in again.stderr
+
+
+def test_a_file_travels_to_other_processes_with_the_bench():
+    bench = House()
+    bench.hold("my.toml", '[answers]\n"lease.is_held" = false\n' + SMALL)
+    digest_here = bench.design("my.toml")
+    there = pickle.loads(pickle.dumps(bench))
+
+    assert there.design("my.toml") == digest_here
+    assert there.rows()["my.toml"].promise == bench.rows()["my.toml"].promise
 
 
 def test_validate_names_each_file_and_its_errors(here):

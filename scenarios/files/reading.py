@@ -31,6 +31,7 @@ TYPES = {
 }
 KINDS: Mapping[type, str] = {
     bool: "true or false",
+    dict: "a table",
     float: "a number",
     int: "a whole number",
     list: "an array",
@@ -96,6 +97,8 @@ def row(text: str, name: str) -> Row:
 def _table(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
+    except RecursionError:
+        raise Invalid([Problem(*START, "this is no scenario: its arrays are nested too deeply.")]) from None
     except tomllib.TOMLDecodeError as error:
         told = str(error)
         at = _AT.search(told)
@@ -176,14 +179,7 @@ def _what(path: Path) -> str:
 
 
 def _kind(value: Any) -> str:
-    kinds: dict[type, str] = {
-        bool: "true or false",
-        int: "a whole number",
-        float: "a number",
-        str: "text",
-        list: "an array",
-    }
-    return kinds.get(value.__class__, "a table")
+    return KINDS.get(value.__class__, "a date or time")
 
 
 def _says(error: Error) -> str:
