@@ -29,7 +29,7 @@ def main(args):
     command = [str(BIN / "turnproof"), *args]
     if kind == "test":
         os.chdir(ROOT)
-        command = [str(BIN / "python"), "-m", "pytest", "-n", "auto", *args[1:]]
+        command = [str(BIN / "python"), "-m", "pytest", "-n", "auto", "--timeout=300", *args[1:]]
     if os.name == "nt":
         sys.exit(subprocess.call(command))
     os.execv(command[0], command)

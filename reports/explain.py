@@ -29,6 +29,7 @@ WORDS: Mapping[str, str] = {
     "broken": "the bench itself failed in this run, so there is no verdict on the design.",
     "sometimes": "what happened at least once in a sweep: rules consulted and answering more than one way, fates that "
     "landed, steps that were a run's last. What never happened is not exercised, and summary.md names it.",
+    "doubt": "whoever asked got no answer, or none that can be read, and does not know what was done.",
     "completed": "the model had its say; everything is settled and released.",
     "completed after refusal": "the same, after a call or batch was refused and the model went on.",
     "uncorrected": "a limit kept the model from correcting a refused batch.",

@@ -103,6 +103,10 @@ BAD = {
         "why = " + "[" * 5_000 + "]" * 5_000,
         ["1:1: this is no scenario: its arrays are nested too deeply."],
     ),
+    "a program that nobody runs": (
+        SMALL + "[[program]]\ncommand='mkae'\nstep=[{exit=1}]\n",
+        ["9:1: no call has the command 'mkae'. Nearest: make."],
+    ),
     "a date": (
         "why = 2020-01-01\n" + SMALL,
         ["1:1: 'why': a date or time, where text was expected."],
@@ -147,7 +151,7 @@ BAD = {
         ],
     ),
     "steps": (
-        SMALL + "[[program]]\ncommand='m'\nstep=[{touhc='a'}, {exit=300}, {touch='a'}]\n",
+        SMALL + "[[program]]\ncommand='make'\nstep=[{touhc='a'}, {exit=300}, {touch='a'}]\n",
         [
             "10:7: a step is a table with touch, print, pass-ms or exit.",
             "10:21: 'exit': 300 is too large; the most is 255.",
@@ -155,7 +159,7 @@ BAD = {
         ],
     ),
     "what a print prints": (
-        SMALL + "[[program]]\ncommand='m'\nstep=[{print='stdout'},\n {print='stdout',json='7'}]\n",
+        SMALL + "[[program]]\ncommand='make'\nstep=[{print='stdout'},\n {print='stdout',json='7'}]\n",
         [
             "10:7: a print has none of text, json, base64, random; exactly one is needed.",
             "11:2: 'json' cannot be read: it is JSON, and no text in quotes.",

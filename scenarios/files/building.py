@@ -7,7 +7,7 @@ import json
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -92,6 +92,23 @@ def _arguments(call: form.Call) -> dict[str, Any]:
         return call.arguments
     timeout = {} if call.timeout is None else {"timeout": call.timeout}
     return {"command": call.command, **timeout}
+
+
+def commands(file: form.File) -> set[str]:
+    """Every command that the model asks for; arguments that cannot be read ask for none."""
+    turns = [turn for session in file.session for turn in session.turn]
+    called = [call for turn in turns for answer in turn.answer for call in answer.calls]
+    return {command for call in called if isinstance(command := _command(call), str)}
+
+
+def _command(call: form.Call) -> Any:
+    if call.json is None:
+        return _arguments(call).get("command")
+    try:
+        said: Any = json.loads(call.json)
+    except ValueError:
+        return None
+    return cast("dict[str, Any]", said).get("command") if isinstance(said, dict) else None
 
 
 # --- steps of programs

@@ -255,7 +255,11 @@ def _of_turn(turn: form.Turn, at: Path, places: Places) -> Iterator[Problem]:
 
 
 def _of_programs(file: form.File, places: Places) -> Iterator[Problem]:
+    asked = building.commands(file)
     for index, program in enumerate(file.program):
+        if program.command not in asked:
+            says = f"no call has the command '{show(program.command)}'.{nearest(program.command, asked)}"
+            yield Problem(*places.of(("program", index, "command")), says)
         for number, table in enumerate(program.step):
             try:
                 building.step(table)
