@@ -67,9 +67,19 @@ def test_every_step_of_the_order_is_shown_where_it_is_taken(name):
 def test_every_mark_result_and_ending_that_is_printed_is_explained():
     endings = {AFTER_REFUSAL, BLOCKED, CANCELLED, COMPLETED, ERROR, NOT_ACCEPTED, RAN_OUT, UNCORRECTED}
 
-    assert {"==", "++", "--", "!!", "passed", "finding", "missed", "broken", "sometimes", "doubt", *endings} == set(
-        WORDS
-    )
+    assert {
+        "==",
+        "++",
+        "--",
+        "!!",
+        "passed",
+        "finding",
+        "missed",
+        "broken",
+        "sometimes",
+        "doubt",
+        *endings,
+    } == set(WORDS)
     for word in WORDS:
         assert explained(word).startswith(f"{word}: ")
 
