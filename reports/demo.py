@@ -112,7 +112,7 @@ def _around_the_strike(walk: Walk, columns: int) -> Iterator[str]:
     struck = walk.at
     yield laid_out_head(columns)
     for number in range(struck - BEFORE, struck + AFTER + 1):
-        if walk.go(number) or walk.at == number:
+        if walk.go(number):
             yield laid_out(walk.step.line, columns)
     yield "      ..."
     answer = next(

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from faults.fates import applicable
 from faults.plans import write
 from reports.bench import Bench, sightings
 from reports.order import marked
 from reports.timeline import laid_out
 from reports.walk import Walk
-from sim.checks.check import Judge
+from sim.checks.check import Judge, Scene, Told
 from sim.history import Decided, Event, Struck
 from sim.points import Plan, Strike
 
@@ -35,13 +37,20 @@ def of_rule(bench: Bench, name: str, width: int) -> list[str]:
 
 
 def of_check(bench: Bench, check: Any, width: int) -> list[str]:
-    """The first time that a row gives a check something to keep in mind."""
+    """The first time that a row gives a check something to look at."""
 
     def heard(events: list[Event]) -> int | None:
-        judge = Judge((check,), events)
+        told: list[Any] = []
+
+        def note(state: Any, what: Any, _scene: Scene) -> Told[Any]:
+            told.append(what)
+            return state, None
+
+        hears = tuple(replace(hearing, step=note) for hearing in check.hears)
+        judge = Judge((replace(check, hears=hears),), events)
         for at, event in enumerate(events):
             judge.see((event,))
-            if judge.states[0]:
+            if told:
                 return at
         return None
 
@@ -71,7 +80,7 @@ def of_fate(bench: Bench, name: str, width: int) -> list[str]:
 
 
 def of_plan(bench: Bench, row: str, plan: Plan, width: int) -> list[str]:
-    """A row's own run: around its first strike, or its end as the client is told it."""
+    """A row's own run around its first strike; nothing, when it has none."""
     return _struck(bench, row, plan, width) if plan.strikes else []
 
 

@@ -15,8 +15,8 @@ import msgspec
 from faults.engine import CHUNK, Chunk, chunks
 from faults.sweeps import Selection
 
-DECIDING = ("sim", "faults", "scenarios")
-"""The packages that decide what a run comes to."""
+DECIDING = ("sim", "faults", "scenarios", "reports")
+"""The packages that decide what a run comes to, and what is recorded of it."""
 
 
 class Shard(msgspec.Struct, frozen=True):

@@ -55,9 +55,6 @@ HEALS, STOPS, BEGIN, END = "heals", "stops", "begin", "end"
 LONGEST = 28
 """Characters of a row's key."""
 
-STRIDE = 64
-"""Events that are compared at once."""
-
 Move: TypeAlias = tuple[Any, ...]
 """Virtual milliseconds since the move before, the kind, and what there is to say of that kind: plain JSON."""
 
@@ -123,11 +120,8 @@ def _frozen(piece: Any) -> Any:
 
 def _shared(events: Sequence[Event], others: Sequence[Event]) -> int:
     """With how many equal events two histories begin."""
-    at = 0
-    while at < len(events) and events[at : at + STRIDE] == others[at : at + STRIDE]:
-        at += STRIDE
-    pairs = zip(events[at:], others[at:], strict=False)
-    return at + next((number for number, (one, other) in enumerate(pairs) if one != other), 0)
+    pairs = enumerate(zip(events, others, strict=False))
+    return next((number for number, (one, other) in pairs if one != other), min(len(events), len(others)))
 
 
 def _stretches(moves: Sequence[Move], beside: Trail, there: int) -> Iterator[Any]:

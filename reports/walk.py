@@ -55,9 +55,8 @@ class Walk:
 
     def go(self, number: int) -> bool:
         """Go to a step, from 0; to the nearest end when there is none of that number, and then False."""
-        wanted = self.at
         self.at = min(max(number, 0), len(self.steps) - 1)
-        return self.at == number and self.at != wanted
+        return self.at == number
 
     def next(self) -> bool:
         """One step on; False at the end."""
@@ -76,7 +75,7 @@ class Walk:
         if self._to(lambda event: isinstance(event, Struck)):
             return True
         first = [number for number, step in enumerate(self.steps) if isinstance(self._event(step), Struck)]
-        return bool(first) and (self.go(first[0]) or self.at == first[0])
+        return bool(first) and self.go(first[0])
 
     def disk(self) -> Iterator[tuple[str, str, str]]:
         """Every durable row as it stands: its table, its key, and its fields in words."""

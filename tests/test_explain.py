@@ -34,7 +34,7 @@ def explained(name):
 def test_a_fate_is_shown_where_it_strikes_and_with_the_line_that_plays_it(name):
     text = explained(name)
 
-    assert f"> {''}" in text
+    assert text.count("\n> ") == 1
     assert f"{name} strikes" in text
     assert "turnproof run " in text
 
@@ -51,11 +51,10 @@ def test_a_rule_is_shown_where_it_is_consulted(name):
     assert text.count("\n> ") == 1
 
 
-@pytest.mark.parametrize("name", ["order", "exact-ack", "no-inference-on-doubt"])
+@pytest.mark.parametrize("name", sorted(set(checks()) - {"every-run-ends"}))
 def test_a_check_is_shown_where_it_begins_to_watch(name):
     text = explained(name)
 
-    assert checks()[name].cites.split(",")[0] in text
     assert "Shown: begins to watch in " in text
 
 
