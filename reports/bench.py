@@ -107,7 +107,7 @@ def read_file(path: str) -> tuple[str, str]:
             f"'{show(path)}': the path of a scenario file must have no colon; name it from a folder near it."
         )
     try:
-        return path.replace("\\", "/"), Path(path).read_bytes().decode()
+        return Path(path).as_posix(), Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise Trouble(f"Cannot read the scenario file '{show(path)}': {error.strerror or error}.") from None
     except UnicodeDecodeError as error:

@@ -36,7 +36,8 @@ class Row(msgspec.Struct, frozen=True):
     ``faults`` are strikes that belong to the row, each written ``actor:door:label#nth=fate`` with the nth such effect
     of the whole run under the faults before it. A row with faults of its own, or with ``swept`` False, takes no
     further ones; ``cases`` are the field cases that it plays; ``uncancelled`` is the promise when its cancellation
-    never arrives; ``tabled`` says whether single faults must end as the loss table says.
+    never arrives; ``tabled`` says whether single faults must end as the loss table says. ``theme`` is the
+    group of rows that it belongs to, by which it can be selected.
     """
 
     name: str
@@ -50,13 +51,7 @@ class Row(msgspec.Struct, frozen=True):
     uncancelled: Promise | None = None
     design: Design = SCALED
     tabled: bool = True
-
-    @property
-    def theme(self) -> str:
-        """The group of rows that this one belongs to: base rows, field cases with their own faults, users' files."""
-        if self.name.endswith(".toml"):
-            return "files"
-        return "cases" if self.name.startswith("rc-") else "base"
+    theme: str = ""
 
     @property
     def sweepable(self) -> bool:

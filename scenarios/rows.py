@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from msgspec.structs import replace
+
 from scenarios import base, cases
 from scenarios.row import Row
 
-ROWS: Mapping[str, Row] = MappingProxyType({row.name: row for row in (*base.ROWS, *cases.ROWS)})
+THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType({"base": base.ROWS, "cases": cases.ROWS})
+"""The rows of each theme, in order."""
+
+ROWS: Mapping[str, Row] = MappingProxyType(
+    {row.name: replace(row, theme=theme) for theme, rows in THEMES.items() for row in rows}
+)
 """All rows by name."""

@@ -101,7 +101,7 @@ BAD = {
     "no TOML": ("why = \n", ["1:7: this is no TOML: invalid value."]),
     "nested too deeply": (
         "why = " + "[" * 5_000 + "]" * 5_000,
-        ["1:1: this is no scenario: its arrays are nested too deeply."],
+        ["1:1: this is no scenario: something in it is nested too deeply."],
     ),
     "a program that nobody runs": (
         SMALL + "[[program]]\ncommand='mkae'\nstep=[{exit=1}]\n",

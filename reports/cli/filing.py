@@ -26,18 +26,37 @@ def new(path: Path) -> None:
         raise Trouble(
             f"'{show(str(path))}': a scenario file ends in .toml, and in .turn.toml for pytest to find it."
         )
-    try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(STARTER)
-        path.with_name(SCHEMA).write_text(schema_text(), encoding="utf-8", newline="\n")
-    except FileExistsError:
-        raise Trouble(f"'{show(str(path))}' exists already. Name another file.") from None
-    except OSError as error:
-        raise Trouble(f"Cannot write '{show(str(path))}': {error.strerror or error}.", BENCH_ERROR) from None
+    beside = path.with_name(SCHEMA)
+    _refuse_foreign(beside)
+    _write(path, STARTER, "x")
+    _write(beside, schema_text(), "w")
     name = show(str(path))
     click.echo(
         f"{name} is ready. Next:\n  turnproof run {name}\n  turnproof sweep {name}\n  turnproof validate {name}"
     )
+
+
+def _refuse_foreign(path: Path) -> None:
+    """A schema of another version is replaced; what is no schema of ours is not."""
+    from scenarios.files.form import TITLE
+    from sim.text import show
+
+    if path.is_file() and TITLE not in path.read_text(encoding="utf-8", errors="replace"):
+        raise Trouble(
+            f"'{show(str(path))}' exists already, and is no schema of scenario files. Name a file in another folder."
+        )
+
+
+def _write(path: Path, text: str, mode: str) -> None:
+    from sim.text import show
+
+    try:
+        with path.open(mode, encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        raise Trouble(f"'{show(str(path))}' exists already. Name another file.") from None
+    except OSError as error:
+        raise Trouble(f"Cannot write '{show(str(path))}': {error.strerror or error}.", BENCH_ERROR) from None
 
 
 @click.command()
@@ -49,20 +68,25 @@ def validate(files: tuple[str, ...]) -> int:
     turnproof validate my.turn.toml
     turnproof validate scenarios/*.turn.toml
     """
+    return max(_validated(path) for path in files)
+
+
+def _validated(path: str) -> int:
     from reports.bench import read_file
     from scenarios.files import problems
     from sim.text import show
 
-    wrong = 0
-    for path in files:
+    try:
         name, text = read_file(path)
-        found = problems(text)
-        wrong += len(found)
-        for problem in found:
-            click.echo(f"{show(name)}:{problem}")
-        if not found:
-            click.echo(f"{show(name)}: is a scenario")
-    return USAGE if wrong else CLEAN
+    except Trouble as trouble:
+        click.echo(trouble.message)
+        return trouble.code
+    found = problems(text)
+    for problem in found:
+        click.echo(f"{show(name)}:{problem}")
+    if not found:
+        click.echo(f"{show(name)}: is a scenario")
+    return USAGE if found else CLEAN
 
 
 @click.command()

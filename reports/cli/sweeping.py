@@ -115,9 +115,11 @@ def sweep(
 
 
 def _chosen(bench: Bench, words: Sequence[str], faults: int) -> tuple[Selection, int]:
+    from glob import escape
+
     from faults.sweeps import select
 
-    words = [bench.take(word) if word.endswith(SUFFIX) else word for word in words]
+    words = [escape(bench.take(word)) if word.endswith(SUFFIX) else word for word in words]
     chosen = select(words, {name: (card.theme, *card.cases) for name, card in bench.rows().items()})
     if not faults and (chosen.points or chosen.fates):
         raise _unmatched(

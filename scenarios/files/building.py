@@ -7,16 +7,19 @@ import json
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
+from faults.fates import applicable
+from faults.plans import nearest
 from scenarios.files import form
 from scenarios.judge import shown
-from scenarios.row import Promise, Row, own_plan
+from scenarios.row import NoSuchPlace, Promise, Row, own_plan
 from sim.design import SCALED, SEED, SMALL, Design
 from sim.design.design import catalogue
 from sim.outcome import outcome
+from sim.points import Sighting
 from sim.protocol import ModelOutput, ToolCall
 from sim.rule import Rule
 from sim.run import run
@@ -33,32 +36,93 @@ def scenario(file: form.File, name: str) -> Scenario:
 
 
 def design(file: form.File) -> Design:
-    """What the file's rules answer."""
+    """What the file's rules answer, under its limits."""
     whole = DESIGNS[file.design]
+    limits = {name.replace("-", "_"): limit for name, limit in file.limits.items()}
+    whole = msgspec.structs.replace(whole, limits=msgspec.structs.replace(whole.limits, **limits))
     for name, answer in file.answers.items():
         whole = whole.replacing(catalogue()[name], always(None if answer == "" else answer))
     return whole
 
 
-def row(file: form.File, name: str) -> Row:
-    """The whole row. What its promise leaves open is taken from the run as it is written.
+# --- the row, step by step
 
-    Raises:
-        NoSuchPlace: a fault of its own has no place in the run.
-    """
-    bare = Row(
+
+def bare(file: form.File, name: str) -> Row:
+    """The row without its faults, and without a promise."""
+    return Row(
         name,
         file.why,
         scenario(file, name),
         Promise((), 0, 0, 0, 0),
         file.cites,
-        faults=file.faults,
         design=design(file),
         tabled=file.loss_table,
+        theme="files",
     )
+
+
+def struck(row: Row, fault: str) -> Row:
+    """The row with one fault more, which may be written with its causes or with its number in the whole run.
+
+    Raises:
+        NoSuchPlace: the run under the faults before it does not reach it, or its fate cannot strike there.
+    """
+    place, _, fate = fault.partition("=")
+    name = place.partition("#")[0]
+    alike = [sighting for sighting in seen(row) if place_of(sighting) == name]
+    found = [
+        number
+        for number, sighting in enumerate(alike, 1)
+        if place in (f"{name}#{number}", str(sighting.point))
+    ]
+    if not found:
+        near = "" if alike else nearest(name, set(map(place_of, seen(row))))
+        raise NoSuchPlace(f"{unreached(place, len(alike))}.{near}".rstrip("."))
+    number = found[0]
+    fates = [str(each) for each in applicable(alike[number - 1])]
+    if fate not in fates:
+        raise NoSuchPlace(f"{fate} does not strike at {place}; what strikes there: {', '.join(fates)}")
+    return msgspec.structs.replace(row, faults=(*row.faults, f"{name}#{number}={fate}"))
+
+
+def promised(row: Row, file: form.File) -> Row:
+    """The row with its promise. What that leaves open is taken from the run as it is written."""
     written = {key: value for key, value in msgspec.structs.asdict(file.promise).items() if value is not None}
-    kept = shown(outcome(run(bare.scenario, own_plan(bare), bare.design).events))
-    return msgspec.structs.replace(bare, promise=msgspec.structs.replace(kept, **written))
+    promise = msgspec.structs.replace(_kept(row), **written)
+    lost = _kept(uncancelled(row)) if row.tabled and uncancelled(row) != row else None
+    return msgspec.structs.replace(row, promise=promise, uncancelled=lost)
+
+
+def uncancelled(row: Row) -> Row:
+    """The row when nobody cancels: so a run ends whose cancellation is lost."""
+    replace = msgspec.structs.replace
+    sessions = tuple(
+        replace(session, turns=tuple(replace(turn, cancel="") for turn in session.turns))
+        for session in row.scenario.sessions
+    )
+    return replace(row, scenario=replace(row.scenario, sessions=sessions))
+
+
+def _kept(row: Row) -> Promise:
+    return shown(outcome(run(row.scenario, own_plan(row), row.design).events))
+
+
+def seen(row: Row) -> list[Sighting]:
+    """Every point of the row's run under its own faults, in order."""
+    sightings: list[Sighting] = []
+    run(row.scenario, own_plan(row), row.design, sightings.append)
+    return sightings
+
+
+def place_of(sighting: Sighting) -> str:
+    """Where a point is, without its number and its causes."""
+    return f"{sighting.point.actor}:{sighting.point.door}:{sighting.point.label}"
+
+
+def unreached(place: str, times: int) -> str:
+    """What is said of a place that a run does not reach."""
+    return f"{place} is never reached; {place.partition('#')[0]} is reached {times} times"
 
 
 # --- Sessions and calls
@@ -94,27 +158,10 @@ def _arguments(call: form.Call) -> dict[str, Any]:
     return {"command": call.command, **timeout}
 
 
-def commands(file: form.File) -> set[str]:
-    """Every command that the model asks for; arguments that cannot be read ask for none."""
-    turns = [turn for session in file.session for turn in session.turn]
-    called = [call for turn in turns for answer in turn.answer for call in answer.calls]
-    return {command for call in called if isinstance(command := _command(call), str)}
-
-
-def _command(call: form.Call) -> Any:
-    if call.json is None:
-        return _arguments(call).get("command")
-    try:
-        said: Any = json.loads(call.json)
-    except ValueError:
-        return None
-    return cast("dict[str, Any]", said).get("command") if isinstance(said, dict) else None
-
-
 # --- steps of programs
 
 
-def step(table: dict[str, Any]) -> Step:
+def step(table: Mapping[str, Any]) -> Step:
     """One step of a program, known by its first key."""
     kind = kind_of(table)
     assert kind is not None, table

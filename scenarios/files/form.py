@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from sim.design import Limits
+
 Name: TypeAlias = Annotated[
     str,
     Meta(
@@ -159,6 +161,12 @@ class File(Form, frozen=True):
         dict[str, bool | int | str],
         Meta(description="What rules of the design always answer instead, to see who notices."),
     ] = {}
+    limits: Annotated[
+        dict[str, Positive],
+        Meta(
+            description="Limits of the design that are others here: bytes, numbers and virtual milliseconds."
+        ),
+    ] = {}
     program: Annotated[tuple[Program, ...], Meta(description="What commands do.")] = ()
     faults: Annotated[
         tuple[str, ...],
@@ -179,6 +187,9 @@ class File(Form, frozen=True):
 STEPS: tuple[type[Form], ...] = (Touch, Print, Pass, Exit)
 """What a program can do; each kind of step is known by its first key."""
 
+TITLE = "A Turnproof scenario"
+"""What the schema is called, and known by."""
+
 LATER = ("hook", "hooks", "approval", "approvals")
 """What scenario files are going to say one day."""
 
@@ -189,9 +200,17 @@ def schema() -> dict[str, Any]:
     steps = [{"$ref": f"#/$defs/{step.__name__}"} for step in STEPS]
     parts["Program"]["properties"]["step"]["items"] = {"anyOf": steps}
     top = parts.pop("File")
+    real = {name.replace("_", "-"): limit for name, limit in msgspec.structs.asdict(Limits()).items()}
+    whole = top["properties"]["limits"].pop("additionalProperties")
+    top["properties"]["limits"] |= {
+        "properties": {
+            name: {**whole, "description": f"{limit} in the seed."} for name, limit in real.items()
+        },
+        "additionalProperties": False,
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A Turnproof scenario",
+        "title": TITLE,
         **{key: value for key, value in top.items() if key != "title"},
         "$defs": dict(sorted(parts.items())),
     }
