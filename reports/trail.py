@@ -294,7 +294,7 @@ def _record(record: Any) -> str:
             return f"{name} {record.phase}"
         case ToolReceipt():
             return f"{name} {record.delivery}"
-        case TurnSettled():
+        case TurnSettled() | FileHistory():
             return f"{name} {record.state}"
         case ToolResult():
             said = [f"{each.call} error" if each.error else each.call for each in record.responses]

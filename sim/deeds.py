@@ -39,6 +39,48 @@ class TouchFile(Deed[None], frozen=True, gc=False):
         outside.append(self.workspace, self.file, self.line[: len(self.line) // 2])
 
 
+class ReadFile(Deed[bytes | None], frozen=True, gc=False):
+    """A file tool reads a whole file of its Workspace; None when there is none."""
+
+    execution: str
+    workspace: str
+    file: str
+
+    identity = "{0.execution}:{0.file}"
+
+    def happen(self, outside: Outside) -> bytes | None:
+        return outside.read(self.workspace, self.file) if self.file in outside.names(self.workspace) else None
+
+
+class WriteFile(Deed[None], frozen=True, gc=False):
+    """A file tool replaces a file of its Workspace; who dies half-way leaves half of the new content."""
+
+    execution: str
+    workspace: str
+    file: str
+    content: bytes
+
+    identity = "{0.execution}:{0.file}"
+
+    def happen(self, outside: Outside) -> None:
+        outside.replace(self.workspace, self.file, self.content)
+
+    def halfway(self, outside: Outside) -> None:
+        outside.replace(self.workspace, self.file, self.content[: len(self.content) // 2])
+
+
+class ListFiles(Deed[tuple[str, ...]], frozen=True, gc=False):
+    """A file tool looks which files its Workspace has, the one that was changed last first."""
+
+    execution: str
+    workspace: str
+
+    identity = "{0.execution}"
+
+    def happen(self, outside: Outside) -> tuple[str, ...]:
+        return outside.names(self.workspace)
+
+
 class Emit(Deed[None], frozen=True, gc=False):
     """A command writes bytes into one of its two pipes: what a complete capture must hold, told apart from it.
 

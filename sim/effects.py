@@ -182,6 +182,14 @@ class Outside(Protocol):
         """Add bytes at the end of a file: an effect that shows when it is repeated."""
         ...
 
+    def replace(self, directory: str, name: str, content: bytes) -> None:
+        """Put bytes in the place of a file's content."""
+        ...
+
+    def names(self, directory: str) -> tuple[str, ...]:
+        """The files of a directory, the one that was changed last first."""
+        ...
+
 
 class Deed(Subject, Generic[R], frozen=True, gc=False, array_like=True, tag=True):
     """Something done to the world outside, which no database can undo."""

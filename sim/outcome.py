@@ -19,6 +19,7 @@ from sim.protocol import (
     Checkpoint,
     Entry,
     Execute,
+    ExecuteFileTool,
     Infer,
     InputAccepted,
     Loaded,
@@ -41,7 +42,7 @@ NOT_ACCEPTED, RAN_OUT = "not accepted", "ran out"
 LATER = ".later"
 """How the prompt ends with which a blocked Session is asked whether it takes another one."""
 LOADED = "loaded"
-COUNTED = (StartExecution, Execute, Acknowledge)
+COUNTED = (StartExecution, Execute, ExecuteFileTool, Acknowledge)
 TELLING = frozenset({*COUNTED, Acquire, AwaitTurn, Infer, LoadSession, Prompt})
 """The questions that tell how a run ended."""
 
@@ -282,7 +283,7 @@ def _executions(told: _Told) -> tuple[ExecutionOutcome, ...]:
                 execution,
                 *intents.get(execution, ("", "")),
                 asks[StartExecution.__name__, execution],
-                asks[Execute.__name__, execution],
+                asks[Execute.__name__, execution] + asks[ExecuteFileTool.__name__, execution],
                 spawns[execution],
                 asks[Acknowledge.__name__, execution],
                 row.state,
@@ -297,7 +298,8 @@ def _executions(told: _Told) -> tuple[ExecutionOutcome, ...]:
 def _ask_of(asked: Asked) -> tuple[str, str]:
     """What is counted of a question: its kind, and the execution that it is about."""
     request = asked.request
-    execution = request.reference.execution if isinstance(request, Execute) else request.execution
+    sent = isinstance(request, Execute | ExecuteFileTool)
+    execution = request.reference.execution if sent else request.execution
     return type(request).__name__, execution
 
 

@@ -11,6 +11,15 @@ import msgspec
 from sim.effects import Request, Secret
 
 SHELL = "run_shell_command"
+READ, WRITE, EDIT, GLOB = "read_file", "write_file", "edit", "glob"
+WRITING = (WRITE, EDIT)
+"""The file tools that change a file."""
+NO_TOOLS = ""
+FILES_1, FILES_2 = "hosted-workspace-files/1", "hosted-workspace-files/2"
+SHELL_1, SHELL_2 = "hosted-workspace-shell/1", "hosted-workspace-shell/2"
+"""The profiles of a Session; the empty one is the default."""
+SAME_HOST = "same-host-process"
+"""The one provisioner for which a profile with Shell is built (003 Problem and scope)."""
 STDOUT, STDERR = "stdout", "stderr"
 STREAMS = (STDOUT, STDERR)
 
@@ -117,7 +126,10 @@ class Physical(Value, frozen=True, gc=False):
 
 
 class Envelope(Value, frozen=True, gc=False):
-    """The result of one execution: success, error, cancelled or not_started; capture is None iff not started."""
+    """The result of one execution: success, error, cancelled or not_started.
+
+    ``capture`` is None iff it was not started, or is a file tool's, which has no pipes: its answer is ``preview``.
+    """
 
     execution: str
     status: str
@@ -170,7 +182,8 @@ class LoadSession(Request["Loaded"], frozen=True, gc=False):
     """Open the Session in this process: writer lease, journal, a new activation.
 
     Failed: ``hosted_turn_recovery_required`` when an old turn is unresolved; ``managed_session_writer_conflict``
-    while another owner's writer lease lives.
+    while another owner's writer lease lives; ``hosted_tool_profile_conflict`` and
+    ``hosted_shell_provisioner_unsupported`` when this owner is set up otherwise than the Session, or than it may be.
     """
 
     session: str
@@ -317,11 +330,40 @@ class TurnSettled(Record, frozen=True, gc=False):
     state: str
 
 
+class Definition(Value, frozen=True, gc=False):
+    """What a Session is defined by; it is pinned when the Session is first opened.
+
+    ``capture_bytes`` is the quota of captured output in the object store; 0 stands for capture by the owner itself.
+    """
+
+    profile: str
+    provisioner: str
+    capture_bytes: int = 0
+
+
+FOREGROUND_SHELL = Definition(SHELL_1, SAME_HOST)
+"""The Session of seed 003: the explicitly selected Shell profile, captured by its owner."""
+
+
 class ActivationChanged(Record, frozen=True, gc=False):
-    """A new owner's activation is installed."""
+    """A new owner's activation is installed, under the Session's pinned definition."""
 
     activation: str
     epoch: int
+    definition: Definition
+
+
+class FileHistory(Record, frozen=True, gc=False):
+    """The files that a batch writes: ``pending`` before its first dispatch, ``snapshot`` behind all its results."""
+
+    prompt: str
+    round: int
+    state: str
+    files: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        return f"FileHistory.{self.state}"
 
 
 class Entry(Value, frozen=True, gc=False):
@@ -340,9 +382,13 @@ class Appended(Value, frozen=True, gc=False):
 
 
 class OpenJournal(Request["Projection"], frozen=True, gc=False):
-    """Take the Session's writer lease, read its journal, and install a new activation."""
+    """Take the Session's writer lease, read its journal, and install a new activation under the pinned definition.
+
+    Failed: ``hosted_tool_profile_conflict`` when the Session was opened before under another definition.
+    """
 
     session: str
+    definition: Definition
 
 
 class Projection(Value, frozen=True, gc=False):
@@ -800,6 +846,25 @@ class Execute(Request["WorkerState"], frozen=True, gc=False):
 
     def altered(self) -> Execute:
         return Execute(self.reference, reworded(self.payload))
+
+
+class ExecuteFileTool(Request["WorkerState"], frozen=True, gc=False):
+    """Run a file tool (protocol v2): its outcome is the answer. The identical request gets the same answer again.
+
+    Failed: ``managed_runtime_identity_conflict`` (generation, or another request under one id).
+    """
+
+    reference: Reference
+    payload: bytes
+
+    @property
+    def refusal(self) -> str:
+        return "managed_runtime_identity_conflict"
+
+    identity = "{0.reference.execution}"
+
+    def altered(self) -> ExecuteFileTool:
+        return ExecuteFileTool(self.reference, reworded(self.payload))
 
 
 class Observe(Request["WorkerState"], frozen=True, gc=False):

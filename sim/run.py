@@ -90,5 +90,9 @@ def _host_owner(kernel: Kernel, session: SessionPlan, design: Design) -> None:
     kernel.host(f"journal:{name}", owner, lambda life: Journal(name, life, kernel.ask, limits))
     kernel.host(f"publisher:{name}", owner, lambda life: Publisher(name, life, kernel.ask, limits))
     kernel.host(
-        f"harness:{name}", owner, lambda life: Harness(name, session.workspace, life, kernel.ask, limits)
+        f"harness:{name}",
+        owner,
+        lambda life: Harness(
+            name, session.workspace, life, kernel.ask, limits, session.definitions[: max(life, 1)][-1]
+        ),
     )

@@ -8,7 +8,20 @@ from __future__ import annotations
 import json
 import re
 
-from sim.protocol import SHELL, STDERR, STDOUT, ModelOutput, ToolCall, Value
+from sim.protocol import (
+    EDIT,
+    FOREGROUND_SHELL,
+    GLOB,
+    READ,
+    SHELL,
+    STDERR,
+    STDOUT,
+    WRITE,
+    Definition,
+    ModelOutput,
+    ToolCall,
+    Value,
+)
 from sim.text import has_unpaired, show
 
 
@@ -64,12 +77,16 @@ class Turn(Value, frozen=True, gc=False):
 
 
 class SessionPlan(Value, frozen=True, gc=False):
-    """A Session: its Workspace, its turns in order, and the milestone it waits for before it begins (empty: none)."""
+    """A Session: its Workspace, its turns in order, and the milestone it waits for before it begins (empty: none).
+
+    ``definitions`` says as what each life of its owner opens it; the last one stands for all later lives.
+    """
 
     name: str
     workspace: str
     turns: tuple[Turn, ...]
     after: str = ""
+    definitions: tuple[Definition, ...] = (FOREGROUND_SHELL,)
 
 
 class Scenario(Value, frozen=True, gc=False):
@@ -97,6 +114,26 @@ def usual(command: str) -> Program:
 def shell(call: str, command: str, **more: object) -> ToolCall:
     """A model's Shell call with JSON text as arguments; ill-formed text is written as escapes."""
     return ToolCall(call, SHELL, json.dumps({"command": command, **more}))
+
+
+def read_file(call: str, file: str) -> ToolCall:
+    """A model's call that reads a file of the Workspace."""
+    return ToolCall(call, READ, json.dumps({"file_path": file}))
+
+
+def write_file(call: str, file: str, content: str) -> ToolCall:
+    """A model's call that puts a text in the place of a file's content; ill-formed text is written as escapes."""
+    return ToolCall(call, WRITE, json.dumps({"file_path": file, "content": content}))
+
+
+def edit(call: str, file: str, old: str, new: str) -> ToolCall:
+    """A model's call that replaces one text in a file by another."""
+    return ToolCall(call, EDIT, json.dumps({"file_path": file, "old_string": old, "new_string": new}))
+
+
+def glob(call: str, pattern: str, **more: object) -> ToolCall:
+    """A model's call that lists the files whose names match."""
+    return ToolCall(call, GLOB, json.dumps({"pattern": pattern, **more}))
 
 
 def says(text: str) -> ModelOutput:

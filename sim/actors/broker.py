@@ -33,6 +33,7 @@ from sim.protocol import (
     Deactivate,
     Envelope,
     Execute,
+    ExecuteFileTool,
     Halt,
     InstallPublisher,
     Lease,
@@ -182,7 +183,7 @@ class Step(Transaction[Execution], frozen=True, gc=False):
         if state is None:
             return row
         if state == execution.SETTLED and ask(execution.never_sent, row.state):
-            learned = {"envelope": not_started(self.execution)}
+            learned = {"envelope": unsent(self.execution, ask(execution.unsent_status, row.protocol))}
         row = replace(row, state=state, **learned)
         facts.put(LEDGER, self.execution, row)
         return row
@@ -370,8 +371,9 @@ class Broker(Actor):
 
     async def prepare(self, request: Prepare) -> Prepared:
         """Reserve; the protocol is chosen here, once."""
-        captured = self.ask(execution.v3_is_for, request.tool)
-        if not captured or not self.ask(execution.shell_runs_by, request.protocol):
+        tool, protocol = request.tool, request.protocol
+        captured = self.ask(execution.v3_is_for, tool, protocol)
+        if not captured or not self.ask(execution.shell_runs_by, tool, protocol):
             raise Failed("runtime_tool_v3_unsupported", 501)
         name = self.ask(execution.execution_id, request.runtime_session, request.worker_call)
         return await Commit(Reserve(name, request))
@@ -413,6 +415,8 @@ class Broker(Actor):
         Failed: the worker refused, forgot or lost the execution, or the window ended.
         """
         worker, original = worker_of(row.workspace), reference(name, row)
+        if self.ask(execution.answers_at_once, row.protocol):
+            return await Call(worker, ExecuteFileTool(original, payload))
         try:
             seen = await Call(worker, Execute(original, payload))
         except Uncertain:
@@ -529,6 +533,6 @@ def reference(name: str, row: Execution) -> Reference:
     return Reference(name, row.worker_call, row.runtime_session, row.generation, row.input_digest)
 
 
-def not_started(name: str) -> Envelope:
+def unsent(name: str, status: str) -> Envelope:
     """The result of what was never sent: null capture (003 Lifecycle)."""
-    return Envelope(name, "not_started", NO_CODE, "", "", False, None)
+    return Envelope(name, status, NO_CODE, "", "", False, None)

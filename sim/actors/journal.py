@@ -7,7 +7,7 @@ from base64 import urlsafe_b64encode
 from typing import TypeVar
 
 from sim.actor import Actor
-from sim.design import Limits, retry, writer
+from sim.design import Limits, profile, retry, writer
 from sim.effects import Call, Failed, Request, Script, Secret, Serial, Sleep, Start, Uncertain
 from sim.protocol import (
     AcquireWriter,
@@ -15,6 +15,7 @@ from sim.protocol import (
     Append,
     Appended,
     CheckWriter,
+    Definition,
     Entry,
     OpenJournal,
     Ownership,
@@ -75,24 +76,34 @@ class Journal(Actor):
 
         Failed: ``managed_session_writer_conflict`` while another owner's lease lives.
         """
-        return await Serial(QUEUE, self.take_over)
+        return await Serial(QUEUE, self.take_over, (request.definition,))
 
-    async def take_over(self) -> Projection:
-        """Take the lease, read the journal, and install a new activation."""
+    async def take_over(self, definition: Definition) -> Projection:
+        """Take the lease, read the journal, and install a new activation under the definition that is pinned there."""
         self.refuse_when_stopped()
 
         taken = await Call(STORE, AcquireWriter(self.session, self.writer.owner, self.writer.token))
         self.writer = WriterToken(self.writer.owner, self.writer.token, taken.generation)
         found = await self.read(ReadJournal(self.session))
+        self.refuse_other_definition(found.entries, definition)
         self.head = last_of(found.entries)
         epoch = self.ask(writer.next_epoch, found.epoch)
         activation = f"{self.session}.activation{self.life}.{epoch}"
-        change = Append(activation, (ActivationChanged(activation, epoch),))
+        change = Append(activation, (ActivationChanged(activation, epoch, definition),))
         await self.send(self.candidate(change, activation, epoch))
         self.activation, self.epoch = activation, epoch
         if self.renewal is None:
             self.renewal = await Start(self.keep_lease)
         return Projection(activation, epoch, found.entries)
+
+    def refuse_other_definition(self, entries: tuple[Entry, ...], definition: Definition) -> None:
+        """The first activation pinned what the Session is."""
+        pinned = next(
+            (entry.record.definition for entry in entries if isinstance(entry.record, ActivationChanged)),
+            definition,
+        )
+        if not self.ask(profile.definition_holds, pinned, definition):
+            raise Failed("hosted_tool_profile_conflict")
 
     # --- the one commit queue
 

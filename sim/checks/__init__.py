@@ -18,6 +18,7 @@ from sim.checks import (
     order,
     retries,
     secrecy,
+    tools,
     truth,
 )
 from sim.checks.check import Check, Finding, Judge
@@ -38,6 +39,7 @@ CHECKS: tuple[Check, ...] = (
     *secrecy.CHECKS,
     *truth.CHECKS,
     *listener.CHECKS,
+    *tools.CHECKS,
     *ending.CHECKS,
 )
 """All of them."""

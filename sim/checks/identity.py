@@ -19,7 +19,7 @@ from sim.checks.check import (
 )
 from sim.deeds import Spawn
 from sim.facts import RESOURCES
-from sim.protocol import Assistant, Entry, Execute, Infer, ModelOutput, ToolCall, ToolIntent
+from sim.protocol import Assistant, Entry, Execute, ExecuteFileTool, Infer, ModelOutput, ToolCall, ToolIntent
 
 UNREADABLE = "unreadable"
 
@@ -104,7 +104,7 @@ def _kept(state: bool, entry: Entry, scene: Scene) -> Told[bool]:
     return state, None
 
 
-def _sent(state: bool, execute: Execute, scene: Scene) -> Told[bool]:
+def _sent(state: bool, execute: Execute | ExecuteFileTool, scene: Scene) -> Told[bool]:
     execution = execute.reference.execution
     meant = _meant(execution, scene)
     payload = _parsed(execute.payload)
@@ -147,6 +147,7 @@ ONE_ARGUMENT = Check(
     hears=(
         recorded(ToolIntent, lambda entry, scene: entry.record.execution, _kept),
         asked(Execute, by_reference, _sent),
+        asked(ExecuteFileTool, by_reference, _sent),
         acted(Spawn, by_execution, _ran),
     ),
 )

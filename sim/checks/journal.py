@@ -29,6 +29,7 @@ from sim.protocol import (
     Assistant,
     Checkpoint,
     Entry,
+    FileHistory,
     Infer,
     InputAccepted,
     Prompt,
@@ -48,6 +49,7 @@ from sim.protocol import (
 
 RECORDS: tuple[type[Record], ...] = (
     ActivationChanged,
+    FileHistory,
     Assistant,
     Checkpoint,
     InputAccepted,

@@ -20,7 +20,7 @@ from sim.checks.check import (
     removed,
     wrote,
 )
-from sim.deeds import ExitProcess, Spawn, TouchFile
+from sim.deeds import ExitProcess, Spawn, TouchFile, WriteFile
 from sim.facts import LEASES, LEDGER, RUNTIME_SESSIONS, WorkspaceLease
 from sim.history import Crashed, Failure
 from sim.protocol import Acquire, Entry, Release, TurnSettled
@@ -152,7 +152,7 @@ def _under_lease(state: bool, spawn: Spawn, scene: Scene) -> Told[bool]:
     return state, None
 
 
-def _touched(state: bool, deed: TouchFile, scene: Scene) -> Told[bool]:
+def _touched(state: bool, deed: TouchFile | WriteFile, scene: Scene) -> Told[bool]:
     row = scene.row(LEDGER, deed.execution)
     if row is None or row.workspace == deed.workspace:
         return state, None
@@ -164,7 +164,11 @@ EFFECTS_UNDER_THE_LEASE = Check(
     cites="003 Ownership and transport; 003 Implementation and validation",
     says="A command runs only while its Session holds the Workspace, and changes files of that Workspace alone.",
     start=False,
-    hears=(acted(Spawn, by_execution, _under_lease), acted(TouchFile, by_execution, _touched)),
+    hears=(
+        acted(Spawn, by_execution, _under_lease),
+        acted(TouchFile, by_execution, _touched),
+        acted(WriteFile, by_execution, _touched),
+    ),
 )
 
 # --- a refusal that proves something

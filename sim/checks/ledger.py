@@ -26,6 +26,9 @@ from sim.facts import BINDINGS, LEDGER, Execution
 from sim.history import Crashed, Failure, Healed, Learned
 from sim.protocol import CancelExecution, Observe, Observed, StartExecution, Status
 
+UNCAPTURED = "managed-tool/v2"
+"""The protocol of the file tools, whose results have no receipt."""
+
 MOVES = {
     "prepared": ("prepared", "dispatching", "cancel_requested", "settled", "unknown"),
     "dispatching": ("dispatching", "prepared", "executing", "cancel_requested", "settled", "unknown"),
@@ -60,7 +63,7 @@ def _lacks_result(execution: str, row: Execution) -> str | None:
         return None
     if row.envelope is None:
         return f"execution {execution} was settled without a result"
-    ran = row.envelope.status != "not_started"
+    ran = row.envelope.status != "not_started" and row.protocol != UNCAPTURED
     return f"execution {execution} was settled without a receipt" if ran and row.receipt is None else None
 
 

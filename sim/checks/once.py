@@ -16,32 +16,36 @@ from sim.checks.check import (
     happened,
     wrote,
 )
-from sim.deeds import Spawn
+from sim.deeds import Spawn, WriteFile
 from sim.facts import Execution
 from sim.history import Left
-from sim.protocol import CancelExecution, Execute, Observed, StartExecution, Status
+from sim.protocol import CancelExecution, Execute, ExecuteFileTool, Observed, StartExecution, Status
 
 
 def _spawned(spawned: bool, spawn: Spawn, scene: Scene) -> Told[bool]:
     return True, f"execution {spawn.execution} was spawned a second time" if spawned else None
 
 
+def _wrote(wrote: bool, deed: WriteFile, scene: Scene) -> Told[bool]:
+    return True, f"execution {deed.execution} wrote {deed.file} a second time" if wrote else None
+
+
 EFFECT_ONCE_PER_EXECUTION = Check(
     "effect-once-per-execution",
     cites="003 Implementation and validation",
-    says="A command becomes a process at most once for each execution.",
+    says="A command becomes a process, and a file tool writes, at most once for each execution.",
     start=False,
-    hears=(acted(Spawn, by_execution, _spawned),),
+    hears=(acted(Spawn, by_execution, _spawned), acted(WriteFile, by_execution, _wrote)),
 )
 
 
-def _model_call(spawn: Spawn, scene: Scene) -> tuple[str, int, str] | None:
+def _model_call(spawn: Spawn | WriteFile, scene: Scene) -> tuple[str, int, str] | None:
     """The call of one recorded batch to which an execution belongs; nobody, when no intent tells."""
     intended = scene.intended.get(spawn.execution)
     return None if intended is None else (intended.session, intended.assistant, intended.intent.model_call)
 
 
-def _spawned_for_call(execution: str, spawn: Spawn, scene: Scene) -> Told[str]:
+def _spawned_for_call(execution: str, spawn: Spawn | WriteFile, scene: Scene) -> Told[str]:
     if not execution or execution == spawn.execution:
         return spawn.execution, None
     call = scene.intended[spawn.execution].intent.model_call
@@ -53,11 +57,14 @@ EFFECT_ONCE_PER_MODEL_CALL = Check(
     cites="003 Identity",
     says="A call of the model is executed at most once, by whatever execution.",
     start="",
-    hears=(acted(Spawn, _model_call, _spawned_for_call),),
+    hears=(
+        acted(Spawn, _model_call, _spawned_for_call),
+        acted(WriteFile, _model_call, _spawned_for_call),
+    ),
 )
 
 
-def _dispatched(dispatched: bool, execute: Execute, scene: Scene) -> Told[bool]:
+def _dispatched(dispatched: bool, execute: Execute | ExecuteFileTool, scene: Scene) -> Told[bool]:
     twice = f"execution {execute.reference.execution} was dispatched to its worker a second time"
     return True, twice if dispatched else None
 
@@ -74,7 +81,11 @@ DISPATCH_ONCE = Check(
     cites="003 Identity",
     says="An execution is sent to a worker at most once.",
     start=False,
-    hears=(asked(Execute, by_reference, _dispatched), wrote(Execution, by_key, _counted)),
+    hears=(
+        asked(Execute, by_reference, _dispatched),
+        asked(ExecuteFileTool, by_reference, _dispatched),
+        wrote(Execution, by_key, _counted),
+    ),
 )
 
 

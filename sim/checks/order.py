@@ -24,7 +24,7 @@ from sim.checks.check import (
     wrote,
 )
 from sim.deeds import Spawn
-from sim.facts import ACTIVATIONS, LEASES, WRITERS, WorkspaceLease
+from sim.facts import ACTIVATIONS, LEASES, LEDGER, WRITERS, WorkspaceLease
 from sim.history import Failure
 from sim.protocol import (
     Acknowledge,
@@ -35,6 +35,7 @@ from sim.protocol import (
     Confirm,
     Entry,
     Execute,
+    ExecuteFileTool,
     FinalizeCapture,
     Infer,
     PreparePublication,
@@ -67,6 +68,8 @@ ORDER = (
 INTENT, CHECKPOINT, EXECUTE, CAPTURE, RECEIPT, RESULT, RESOLUTION, ACK = range(3, 11)
 NEVER_STARTED = 20
 """Added to the step of a call that is proved never to have started: it has no execution, capture and ACK."""
+UNCAPTURED = "managed-tool/v2"
+"""The protocol of the file tools: their calls have no listener, capture, receipt and ACK."""
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):
@@ -75,6 +78,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     held: bool = False
     registered: bool = False
     spoke: bool = False
+    spoke_registered: bool = False
     calls: tuple[tuple[str, int], ...] = ()
     ready: bool = False
     inferred: bool = False
@@ -123,7 +127,8 @@ def _registered(turn: Turn, answer: object, scene: Scene) -> Told[Turn]:
 
 def _spoke(turn: Turn, entry: Entry, scene: Scene) -> Told[Turn]:
     record: Any = entry.record
-    after = replace(turn, spoke=turn.registered, ready=False) if record.calls else turn
+    spoken = replace(turn, spoke=turn.held, spoke_registered=turn.registered, ready=False)
+    after = spoken if record.calls else turn
     if turn.ready:
         return after, f"round {record.round} of {record.prompt} was recorded before result consumption"
     return after, None
@@ -135,6 +140,8 @@ def _intends(turn: Turn, entry: Entry, scene: Scene) -> Told[Turn]:
     if scene.intended[intent.execution].call is None:
         return after, f"intent of {intent.execution} came before the assistant record of its call"
     if not turn.spoke:
+        return after, f"intent of {intent.execution}: its assistant record came before acquire"
+    if not turn.spoke_registered and intent.protocol != UNCAPTURED:
         return after, f"intent of {intent.execution}: its assistant record came before register"
     return after, None
 
@@ -148,6 +155,8 @@ def _checkpointed(turn: Turn, entry: Entry, scene: Scene) -> Told[Turn]:
     for binding in checkpoint.bindings:
         step = RESOLUTION if binding.state == "settled" else CHECKPOINT
         turn, late = _reach(turn, binding.execution, step)
+        if step == RESOLUTION and _uncaptured(binding.execution, scene):
+            turn = turn.reaching(binding.execution, ACK)
         wrong = wrong or late
     if checkpoint.phase == "results_ready":
         turn = replace(turn, ready=True, inferred=False)
@@ -158,7 +167,7 @@ def _starts(turn: Turn, start: StartExecution, scene: Scene) -> Told[Turn]:
     return _reach(turn, start.execution, EXECUTE)
 
 
-def _dispatched(turn: Turn, execute: Execute, scene: Scene) -> Told[Turn]:
+def _dispatched(turn: Turn, execute: Execute | ExecuteFileTool, scene: Scene) -> Told[Turn]:
     execution = execute.reference.execution
     return turn, None if turn.at(
         execution
@@ -184,9 +193,20 @@ def _received(turn: Turn, entry: Entry, scene: Scene) -> Told[Turn]:
     return _reach(turn, receipt.execution, RECEIPT)
 
 
+def _uncaptured(execution: str, scene: Scene) -> bool:
+    """Whether an execution is a file tool's, as its own intent says."""
+    intended = scene.intended.get(execution)
+    return intended is not None and intended.intent.protocol == UNCAPTURED
+
+
 def _resulted(turn: Turn, entry: Entry, scene: Scene) -> Told[Turn]:
     result: Any = entry.record
-    return _reach(turn, result.execution, RESULT)
+    if not _uncaptured(result.execution, scene):
+        return _reach(turn, result.execution, RESULT)
+    row = scene.row(LEDGER, result.execution)
+    unsent = row is not None and row.envelope is not None and row.envelope.status == "cancelled"
+    turn, wrong = _reach(turn, result.execution, CHECKPOINT if unsent else EXECUTE)
+    return turn.reaching(result.execution, RESULT), wrong
 
 
 def _acknowledges(turn: Turn, request: Acknowledge, scene: Scene) -> Told[Turn]:
@@ -244,6 +264,7 @@ THE_ORDER = Check(
         recorded(Checkpoint, by_session, _checkpointed),
         asked(StartExecution, by_session, _starts),
         asked(Execute, by_intent, _dispatched),
+        asked(ExecuteFileTool, by_intent, _dispatched),
         acted(Spawn, by_intent, _spawned),
         answered(FinalizeCapture, by_intent, _captured),
         recorded(ToolReceipt, by_session, _received),
@@ -275,7 +296,8 @@ def _four_receipt(reached: int, entry: Entry, scene: Scene) -> Told[int]:
 
 def _four_result(reached: int, entry: Entry, scene: Scene) -> Told[int]:
     result: Any = entry.record
-    return _step(reached, 1, result.execution)
+    admitted = 1 if _uncaptured(result.execution, scene) else reached
+    return _step(admitted, 1, result.execution)
 
 
 def _four_confirm(reached: int, confirm: Confirm, scene: Scene) -> Told[int]:

@@ -24,12 +24,6 @@ class Verdict(Value, frozen=True, gc=False):
     error: str
 
 
-@rule("003 Problem and scope", without="a tool outside the profile runs through the Shell profile")
-def unsupported(call: ToolCall) -> bool:
-    """Only the profile's own tools may be called; another one ends the turn as a plain error."""
-    return call.name != SHELL
-
-
 @rule("000 §6 Limits and identity", without="two calls of one batch share their result")
 def duplicate_ids(calls: tuple[ToolCall, ...]) -> bool:
     """Two calls with one id end the turn as a plain error."""
@@ -65,7 +59,9 @@ def text_error(call: ToolCall) -> str:
 
 @rule("003 Lifecycle", without="the lease is taken for a call that cannot run")
 def shape_error(call: ToolCall, limits: Limits) -> str:
-    """Arguments of another shape than the profile's refuse the call; the model may correct it."""
+    """Shell arguments of another shape than the profile's refuse the call; the model may correct it."""
+    if call.name != SHELL:
+        return ""
     arguments = fields_of(call)
     if arguments is None:
         return "Hosted Shell arguments must be an object."
@@ -118,10 +114,10 @@ def refusals(verdicts: tuple[Verdict, ...]) -> tuple[Response, ...]:
     )
 
 
-@rule("behaviour §2.4", without="one call that the broker refuses stops its siblings, or has no response")
-def not_reserved(call: ToolCall) -> Response:
-    """A call whose reservation conflicts gets its own error in its place; its siblings run."""
-    return Response(call.id, call.name, "Not executed: the execution could not be reserved.", error=True)
+@rule("behaviour §2.4", without="one call that is refused alone stops its siblings, or has no response")
+def refused_alone(call: ToolCall, why: str) -> Response:
+    """A call that is refused by itself gets its own error in its place; its siblings run."""
+    return Response(call.id, call.name, f"Not executed: {why}", error=True)
 
 
 @rule("behaviour §1.1", without="a model that never stops asking holds its turn for ever")

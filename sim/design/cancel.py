@@ -12,9 +12,9 @@ def stops_before_start(cancelled: bool) -> bool:
 
 
 @rule("003 Lifecycle", without="a cancelled turn settles while its process may still run")
-def proves_not_started(cancelled: bool, state: str, status: str) -> bool:
-    """A cancellation before start is proved by a settled execution that never started."""
-    return cancelled and state == "settled" and status == "not_started"
+def proves_not_started(cancelled: bool, state: str, status: str, unsent: str) -> bool:
+    """A cancellation before start is proved by a settled execution with the status of what was never sent."""
+    return cancelled and state == "settled" and status == unsent
 
 
 @rule(

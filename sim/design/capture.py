@@ -7,7 +7,7 @@ import re
 
 from sim.design.limits import Limits
 from sim.effects import Secret
-from sim.protocol import STREAMS
+from sim.protocol import SHELL, STREAMS
 from sim.rule import rule
 from sim.text import bounded_preview
 
@@ -20,6 +20,12 @@ _CAPABILITY = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 # --- the private listener -----------------------------------------------------------------------------------------
+
+
+@rule("003 Lifecycle and failure handling", without="a turn of file tools opens a listener that nobody needs")
+def needs_publisher(tools: tuple[str, ...]) -> bool:
+    """Only a batch with a Shell call needs publication; file-only and text-only turns do not."""
+    return SHELL in tools
 
 
 @rule("003 Ownership and transport", without="any local process can write a command's output")

@@ -9,14 +9,14 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from sim.design.limits import KIB
+from sim.design.limits import KIB, Limits
 from sim.effects import Request
 from sim.protocol import SHELL, Observe, Reference, WorkerState
 from sim.rule import rule
 from sim.text import Json, JsonError, has_unpaired, parse_json
 
-V3 = "managed-tool/v3"
-"""The protocol of foreground Shell; it is saved with the reservation."""
+V2, V3 = "managed-tool/v2", "managed-tool/v3"
+"""The protocols of the file tools and of foreground Shell; each is saved with the reservation."""
 
 PAYLOAD_BYTES = 256 * KIB
 """The largest payload of a start (behaviour §1.10)."""
@@ -71,6 +71,12 @@ def next_state(state: str, step: str) -> str | None:
     return TRANSITIONS.get((state, step))
 
 
+@rule("behaviour §1.10", without="a file call that was called off has the result of a Shell's proof")
+def unsent_status(protocol: str) -> str:
+    """What was never sent is settled as not started by v3, and as cancelled by v2."""
+    return "not_started" if protocol == V3 else "cancelled"
+
+
 @rule("behaviour §7 guard 98", without="what was sent to a worker is recorded as not started")
 def never_sent(state: str) -> bool:
     """Only what is executing was ever sent: a row that ends before that never started, with null capture."""
@@ -86,16 +92,22 @@ def execution_id(runtime_session: str, worker_call: str) -> str:
     return f"execution-{hashlib.sha256(f'{runtime_session}:{worker_call}'.encode()).hexdigest()[:16]}"
 
 
+@rule("003 Identity", without="a Shell is reserved without capture, or a file tool waits for a receipt")
+def protocol_of(tool: str) -> str:
+    """Shell is reserved with the explicit v3 selection; the file tools go on by v2."""
+    return V3 if tool == SHELL else V2
+
+
 @rule("behaviour §7 guard 49", without="another tool is run as if it were a captured Shell")
-def v3_is_for(tool: str) -> bool:
+def v3_is_for(tool: str, protocol: str) -> bool:
     """Protocol v3 is for ``run_shell_command`` alone."""
-    return tool == SHELL
+    return tool == SHELL or protocol != V3
 
 
 @rule("003 Ownership and transport", without="a Shell runs through v2, without capture")
-def shell_runs_by(protocol: str) -> bool:
+def shell_runs_by(tool: str, protocol: str) -> bool:
     """A Shell runs through protocol v3, as saved at its reservation; there is no fallback to v2."""
-    return protocol == V3
+    return tool != SHELL or protocol == V3
 
 
 @rule("behaviour §1.10", without="one idempotency key stands for two different executions")
@@ -195,6 +207,21 @@ def reconciles_by(original: Reference, payload: bytes) -> Request[WorkerState]:
 def looks_again(lost: int, looks: int) -> bool:
     """Reconciliation is bounded: after ``looks`` lost looks in a row the execution is unknown."""
     return lost < looks
+
+
+@rule(
+    "behaviour §5",
+    without="a file tool is awaited as long as a command, or a command as short as a file tool",
+)
+def window_of(tool: str, timeout: int, limits: Limits) -> int:
+    """A Shell is observed for its own timeout and a minute more, a file tool for two minutes; in virtual ms."""
+    return timeout + limits.window_slack if tool == SHELL else limits.file_window
+
+
+@rule("behaviour §1.10", without="a worker is asked for the state of a file tool, which it does not keep")
+def answers_at_once(protocol: str) -> bool:
+    """By v2 the answer to the execution is its outcome; by v3 it is observed."""
+    return protocol == V2
 
 
 @rule("behaviour §5", without="an execution that never ends is observed for ever")

@@ -50,5 +50,7 @@ class Limits(msgspec.Struct, frozen=True):
     shell_timeout_max: int = 600_000
     window_slack: int = 60_000
     """Added to a Shell's own timeout to give the observation window."""
+    file_window: int = 120_000
+    """The observation window of a file tool."""
     worker_window: int = 1_800_000
     """How long the broker observes a worker's execution: 30 minutes."""

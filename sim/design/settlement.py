@@ -16,6 +16,11 @@ def written(text: str) -> int:
     return len(stringify(text).encode())
 
 
+def fits_record(text: str, limits: Limits) -> bool:
+    """Whether one record can keep this text."""
+    return written(text) + RECORD_ROOM <= limits.history_record
+
+
 @rule("behaviour §1.2", without="two turns of one Session run at once")
 def one_turn(active: str, prompt: str) -> bool:
     """A Session runs one turn at a time."""
@@ -37,8 +42,7 @@ def known_prompt(prompt: str, admitted: frozenset[str]) -> bool:
 @rule("behaviour §5", without="a prompt larger than any record is admitted")
 def prompt_fits(text: str, limits: Limits) -> bool:
     """A prompt's body fits the limit, and so does the record that admits it."""
-    size = len(text.encode())
-    return size <= limits.prompt and written(text) + RECORD_ROOM <= limits.history_record
+    return len(text.encode()) <= limits.prompt and fits_record(text, limits)
 
 
 @rule("003 Identity", without="a new owner executes what the old one may have executed")
@@ -76,13 +80,13 @@ def goes_on(delivery: str) -> bool:
 @rule("003 Identity", without="history and admitted outcome disagree, or the record is refused by the Store")
 def result_fits(text: str, limits: Limits) -> bool:
     """An admitted result must fit the complete serialized history record; it is never shortened or omitted."""
-    return written(text) + RECORD_ROOM <= limits.history_record
+    return fits_record(text, limits)
 
 
 @rule("behaviour §5", without="the turn is recovery blocked for a text of the model that no record can keep")
 def output_fits(text: str, limits: Limits) -> bool:
     """What the model says must fit its record; a longer text ends the turn as a plain error."""
-    return written(text) + RECORD_ROOM <= limits.history_record
+    return fits_record(text, limits)
 
 
 @rule("003 Identity", without="the model is asked again over results that are not all recorded and resolved")

@@ -88,6 +88,7 @@ class MemoryOutside:
 
     def __init__(self) -> None:
         self.files: dict[tuple[str, str], bytes] = {}
+        """In the order in which they were changed last."""
 
     def read(self, directory: str, name: str) -> bytes:
         """The bytes of a file; empty when there is none."""
@@ -99,4 +100,13 @@ class MemoryOutside:
 
     def append(self, directory: str, name: str, content: bytes) -> None:
         """Add bytes at the end of a file."""
-        self.files[directory, name] = self.read(directory, name) + content
+        self.replace(directory, name, self.read(directory, name) + content)
+
+    def replace(self, directory: str, name: str, content: bytes) -> None:
+        """Put bytes in the place of a file's content."""
+        self.files.pop((directory, name), None)
+        self.files[directory, name] = content
+
+    def names(self, directory: str) -> tuple[str, ...]:
+        """The files of a directory, the one that was changed last first."""
+        return tuple(name for where, name in reversed(self.files) if where == directory)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sim.actor import Actor
+from sim.actors.harness.calls import Batch, Owner
 from sim.actors.harness.conversation import conversation
-from sim.actors.harness.turn import BROKER, Batch, Owner, RecoveryRequired, ToolTurn
-from sim.design import Limits, admission, retry, settlement
+from sim.actors.harness.turn import BROKER, RecoveryRequired, ToolTurn
+from sim.design import Limits, admission, profile, retry, settlement
 from sim.effects import Call, Failed, Serial, Signal, Start, Uncertain, Wait
 from sim.protocol import (
     Admitted,
@@ -15,6 +16,7 @@ from sim.protocol import (
     CancelNoted,
     CancelTurn,
     Checkpoint,
+    Definition,
     Entry,
     Infer,
     InputAccepted,
@@ -40,12 +42,15 @@ COMPLETED, CANCELLED, ERROR, BLOCKED = "completed", "cancelled", "error", "recov
 class Harness(Actor):
     """Leads one Session in one life of its owner's process."""
 
-    def __init__(self, session: str, workspace: str, life: int, ask: Decide, limits: Limits) -> None:
+    def __init__(
+        self, session: str, workspace: str, life: int, ask: Decide, limits: Limits, definition: Definition
+    ) -> None:
         self.session = session
         self.workspace = workspace
+        self.definition = definition
         self.ask = ask
         self.limits = limits
-        self.owner = Owner(session, workspace, f"{session}.a{life}", 0)
+        self.owner = Owner(session, workspace, definition.profile, f"{session}.a{life}", 0)
         self.journal = f"journal:{session}"
         self.records: list[Record] = []
         self.admitted: dict[str, int] = {}
@@ -57,8 +62,11 @@ class Harness(Actor):
 
     async def load(self, request: LoadSession) -> Loaded:
         """Open the Session under a new activation; an old turn that is not settled is refused (003 Identity)."""
-        found = await Call(self.journal, OpenJournal(self.session))
-        self.owner = Owner(self.session, self.workspace, found.activation, found.epoch)
+        tools, provisioner = self.definition.profile, self.definition.provisioner
+        if not self.ask(profile.provisioner_serves, tools, provisioner):
+            raise Failed("hosted_shell_provisioner_unsupported")
+        found = await Call(self.journal, OpenJournal(self.session, self.definition))
+        self.owner = Owner(self.session, self.workspace, tools, found.activation, found.epoch)
         self.remember(found.entries)
         if self.ask(settlement.unresolved, tuple(self.records)):
             raise Failed("hosted_turn_recovery_required")
@@ -142,6 +150,8 @@ class Harness(Actor):
 
     async def warm(self) -> Warmed:
         """Provision the runtime beside inference; it touches no lease (003 Lifecycle)."""
+        if not self.ask(profile.warms, self.definition.profile):
+            return Warmed(0)
         return await Call(BROKER, Warm(self.workspace))
 
     async def converse(self, turn: ToolTurn, request: Prompt) -> None:

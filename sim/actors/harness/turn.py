@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from msgspec.structs import replace
 
-from sim.design import Limits, admission, cancel, execution, lease, retry, settlement
+from sim.actors.harness.calls import Batch, Done, Invocation, Owner, Refused, Reserved, execution_of, invoked
+from sim.design import (
+    Limits,
+    admission,
+    cancel,
+    capture,
+    execution,
+    files,
+    lease,
+    profile,
+    retry,
+    settlement,
+)
 from sim.effects import Call, Failed, Join, Script, Sleep, Uncertain
 from sim.protocol import (
     SHELL,
@@ -19,6 +29,7 @@ from sim.protocol import (
     Checkpoint,
     ClosePublisher,
     Envelope,
+    FileHistory,
     Observed,
     OpenPublisher,
     Prepare,
@@ -38,11 +49,9 @@ from sim.protocol import (
     ToolIntent,
     ToolReceipt,
     ToolResult,
-    Value,
     Warmed,
 )
 from sim.rule import Decide
-from sim.text import stringify, tool_digest
 
 BROKER = "broker"
 
@@ -53,52 +62,6 @@ class RecoveryRequired(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-class Owner(Value, frozen=True, gc=False):
-    """Who leads the turn: the Session, its Workspace, and the activation under which it is led."""
-
-    session: str
-    workspace: str
-    activation: str
-    epoch: int
-
-
-class Batch(Value, frozen=True, gc=False):
-    """The calls of one model answer."""
-
-    round: int
-    calls: tuple[ToolCall, ...]
-
-
-class Invocation(Value, frozen=True, gc=False):
-    """One call as it is to be executed: its worker call, its actual input, the payload that starts it, both digests.
-
-    ``payload_digest`` protects the exact bytes of the deferred start; ``input_digest`` identifies the arguments
-    (003 Identity: "keep two digests").
-    """
-
-    call: ToolCall
-    worker_call: str
-    input: bytes
-    payload: bytes
-    payload_digest: str
-    input_digest: str
-
-
-class Reserved(Value, frozen=True, gc=False):
-    """One call with everything that identifies its execution, and the exact bytes that will be started."""
-
-    call: ToolCall
-    reference: Reference
-    payload: bytes
-    timeout: int
-
-
-class Refused(Value, frozen=True, gc=False):
-    """One call that the broker refused to reserve; its siblings run."""
-
-    call: ToolCall
 
 
 class ToolTurn:
@@ -133,20 +96,23 @@ class ToolTurn:
             return
 
         await self.acquire()
-        await self.register()
+        await self.register(batch)
         await self.append(Assistant(self.prompt, batch.round, "", batch.calls))
         self.doubt()
+        await self.keep_files(batch, "pending")
         planned = await self.reserve(batch)
         if not self.bindings:
-            await self.refuse_all(batch)
+            await self.refuse_all(batch, planned)
             return
 
         await self.checkpoint("await_runtime")
         for _, call in enumerate(planned):
-            receipt, response = await self.run(call)  # capture and receipt become durable in here
-            await self.append(ToolResult(self.prompt, batch.round, execution_of(call), (response,)))
+            done = await self.run(call)  # a Shell's capture and receipt become durable in here
+            result = ToolResult(self.prompt, batch.round, execution_of(call), (done.response,))
+            await self.append(result, resources=done.resources)
             await self.resolve(call)
-            await self.acknowledge(receipt)
+            await self.acknowledge(done.receipt)
+        await self.keep_files(batch, "snapshot")
         self.proved()
 
     async def consume(self) -> None:
@@ -184,7 +150,7 @@ class ToolTurn:
             raise Failed("hosted_tool_batch_invalid", 400)
         verdicts: list[admission.Verdict] = []
         for call in batch.calls:
-            if ask(admission.unsupported, call) or ask(admission.cut_short, call):
+            if not ask(profile.offers, self.owner.profile, call.name) or ask(admission.cut_short, call):
                 raise Failed("hosted_tool_call_invalid", 400)
             if ask(admission.oversized, call, limits):
                 raise Failed("hosted_tool_call_too_large", 413)
@@ -201,9 +167,9 @@ class ToolTurn:
         await self.append(ToolResult(self.prompt, batch.round, "", refusal))
         self.proved()
 
-    async def refuse_all(self, batch: Batch) -> None:
-        """No call could be reserved: one result for the whole batch, no intent, no checkpoint (behaviour §2.4)."""
-        responses = tuple(self.ask(admission.not_reserved, call) for call in batch.calls)
+    async def refuse_all(self, batch: Batch, planned: list[Reserved | Refused]) -> None:
+        """Every call is refused alone: one result for the whole batch, no intent, no checkpoint (behaviour §2.4)."""
+        responses = tuple(call.response for call in planned if isinstance(call, Refused))
         await self.append(ToolResult(self.prompt, batch.round, "", responses))
         self.proved()
 
@@ -225,9 +191,10 @@ class ToolTurn:
         self.proved()
         self.stop_if_cancelled()
 
-    async def register(self) -> None:
-        """Listen for this turn's output, and install the publisher in the Runtime Session."""
-        if self.listening:
+    async def register(self, batch: Batch) -> None:
+        """Listen for this turn's output, and install the publisher in the Runtime Session, when a Shell is to run."""
+        needed = self.ask(capture.needs_publisher, tuple(call.name for call in batch.calls))
+        if self.listening or not needed:
             return
         self.doubt()
         descriptor = await Call(self.publisher, OpenPublisher(self.prompt))
@@ -243,25 +210,41 @@ class ToolTurn:
         self.bindings = {}
         planned: list[Reserved | Refused] = []
         for position, call in enumerate(batch.calls):
+            if why := self.file_error(call):
+                planned.append(self.refused(call, why))
+                continue
             worker_call = f"{self.owner.activation}.{self.prompt}.r{batch.round}.c{position}.w"
-            invocation = invoked(call, worker_call)
+            invocation = invoked(call, worker_call, self.ask(execution.protocol_of, call.name))
             await Call(self.journal, StageResource(f"{worker_call}.input", call.arguments.encode()))
             try:
                 prepared = await self.prepare(invocation)
             except Failed as refusal:
                 if not self.ask(execution.refuses_one_call, refusal.code):
                     raise
-                planned.append(Refused(call))
+                planned.append(self.refused(call, "the execution could not be reserved."))
                 continue
             reserved = await self.intend(invocation, prepared.execution)
             planned.append(reserved)
         return planned
 
+    def file_error(self, call: ToolCall) -> str:
+        """Why a file call cannot run; empty when it can, and for a Shell call, which was admitted with its batch."""
+        return "" if call.name == SHELL else self.ask(files.call_error, call)
+
+    def refused(self, call: ToolCall, why: str) -> Refused:
+        """A call that is refused alone."""
+        return Refused(call, self.ask(admission.refused_alone, call, why))
+
     async def prepare(self, planned: Invocation) -> Prepared:
         """Reserve the execution; a lost reservation is replayed once, identically."""
         worker_call = planned.worker_call
         request = Prepare(
-            self.prompt, worker_call, SHELL, execution.V3, planned.payload_digest, planned.input_digest
+            self.prompt,
+            worker_call,
+            planned.call.name,
+            planned.protocol,
+            planned.payload_digest,
+            planned.input_digest,
         )
         sends = 0
         while True:
@@ -277,20 +260,23 @@ class ToolTurn:
         return prepared
 
     async def intend(self, planned: Invocation, name: str) -> Reserved:
-        """The actual input and the intent become durable; the publisher learns whom to expect."""
-        call, worker_call, digest = planned.call, planned.worker_call, planned.input_digest
-        reference = Reference(name, worker_call, self.prompt, self.generation, digest)
-        self.bindings[name] = Binding(name, call.id, worker_call, digest, "dispatch")
+        """The actual input and the intent become durable; the publisher learns which Shell to expect."""
+        call, worker_call, captured = planned.call, planned.worker_call, bool(planned.input_digest)
+        reference = Reference(name, worker_call, self.prompt, self.generation, planned.input_digest)
+        digest = planned.input_digest or planned.payload_digest.removeprefix("sha256:")
+        self.bindings[name] = Binding(name, call.id, worker_call if captured else name, digest, "dispatch")
         args_ref = f"{worker_call}.args"
-        await Call(self.journal, StageResource(f"{worker_call}.definition", SHELL.encode()))
+        await Call(self.journal, StageResource(f"{worker_call}.definition", call.name.encode()))
         await Call(self.journal, StageResource(args_ref, planned.input))
         await self.append(
-            ToolIntent(self.prompt, name, call.id, worker_call, digest, args_ref, execution.V3),
+            ToolIntent(self.prompt, name, call.id, worker_call, digest, args_ref, planned.protocol),
             resources=(f"{worker_call}.input", f"{worker_call}.definition", args_ref),
         )
-        await Call(self.publisher, RegisterCapture(reference, call.id, self.prompt, args_ref))
+        if captured:
+            await Call(self.publisher, RegisterCapture(reference, call.id, self.prompt, args_ref))
         timeout = self.ask(admission.timeout_of, call, self.limits)
-        return Reserved(call, reference, planned.payload, timeout)
+        window = self.ask(execution.window_of, call.name, timeout, self.limits)
+        return Reserved(call, reference, planned.protocol, planned.payload, window)
 
     async def checkpoint(self, phase: str) -> None:
         """Where the turn stands becomes durable, bound to this turn, prompt and activation."""
@@ -303,22 +289,24 @@ class ToolTurn:
 
     # --- execution -----------------------------------------------------------------------------------------------
 
-    async def run(self, call: Reserved | Refused) -> tuple[Receipt | None, Response]:
-        """Execute one reserved call; what comes back is durable and admitted."""
+    async def run(self, call: Reserved | Refused) -> Done:
+        """Execute one reserved call; what comes back of a Shell is durable and admitted."""
         if isinstance(call, Refused):
-            return None, self.ask(admission.not_reserved, call.call)
+            return Done(call.response)
         if self.ask(cancel.stops_before_start, self.cancelled):
             observed = await self.cancel(call)
             return await self.call_off(call, observed)
         await self.start(call)
         observed = await self.observe(call)
+        if observed.envelope is not None and self.ask(execution.answers_at_once, call.protocol):
+            return await self.answer(call, observed.envelope)
         if observed.envelope is None or observed.receipt is None:
             return await self.call_off(call, observed)
         envelope = observed.envelope
         receipt = await Call(self.publisher, TakeReceipt(call.reference.execution, envelope))
         if not self.ask(settlement.goes_on, receipt.delivery):
             raise RecoveryRequired("the output is not complete")
-        return receipt, self.told(call, envelope)
+        return Done(self.told(call, envelope), receipt)
 
     async def start(self, call: Reserved) -> None:
         """Dispatch, once. A lost start is never sent again: its outcome is observed (003 Identity)."""
@@ -338,9 +326,8 @@ class ToolTurn:
 
     async def observe(self, call: Reserved) -> Observed:
         """Look until the execution is settled, within its window; a cancellation is sent on once."""
-        waited, window = 0, call.timeout + self.limits.window_slack
-        asked = False
-        while waited < window:
+        waited, asked = 0, False
+        while waited < call.window:
             observed = await Call(BROKER, Status(call.reference.execution))
             if self.ask(execution.status_answers, observed.state):
                 return observed
@@ -358,14 +345,26 @@ class ToolTurn:
             raise RecoveryRequired("the cancellation is not confirmed")
         return observed
 
-    async def call_off(self, call: Reserved, observed: Observed) -> tuple[None, Response]:
-        """Cancelled before start: proved not started, with null capture, a receipt of that, and nothing to ACK."""
+    async def call_off(self, call: Reserved, observed: Observed) -> Done:
+        """Cancelled before start: proved so, with null capture, for a Shell a receipt of that, and nothing to ACK."""
         envelope = observed.envelope
         status = envelope.status if envelope else ""
-        if not envelope or not self.ask(cancel.proves_not_started, self.cancelled, observed.state, status):
+        unsent = self.ask(execution.unsent_status, call.protocol)
+        proof = self.ask(cancel.proves_not_started, self.cancelled, observed.state, status, unsent)
+        if not envelope or not proof:
             raise RecoveryRequired("the execution did not end as it had to")
+        if self.ask(execution.answers_at_once, call.protocol):
+            return await self.answer(call, envelope)
         await self.append(ToolReceipt(call.reference.execution, "not_started", "", "", envelope))
-        return None, self.told(call, envelope)
+        return Done(self.told(call, envelope))
+
+    async def answer(self, call: Reserved, envelope: Envelope) -> Done:
+        """What a file tool answered, bounded, as the outcome that its record refers to: no receipt and no ACK."""
+        response = self.ask(files.tells, call.call.id, call.call.name, envelope)
+        bounded = self.ask(files.bounded, response, envelope.status, self.limits)
+        outcome = f"outcome-{call.reference.execution}"
+        await Call(self.journal, StageResource(outcome, bounded.text.encode()))
+        return Done(bounded, resources=(outcome,))
 
     def told(self, call: Reserved, envelope: Envelope) -> Response:
         """What the model is told; an admitted result that fits no record is never shortened (003 Identity)."""
@@ -412,7 +411,15 @@ class ToolTurn:
                 if not self.ask(cancel.is_best_effort):
                     raise
 
-    # --- journal and doubt ---------------------------------------------------------------------------------------
+    # --- file history, journal and doubt ---------------------------------------------------------------------------
+
+    async def keep_files(self, batch: Batch, state: str) -> None:
+        """The files that this batch writes, in the file history: before its first dispatch, and behind all results."""
+        accepted = [call for call in batch.calls if not self.file_error(call)]
+        written = dict.fromkeys(self.ask(files.file_written, call) for call in accepted)
+        named = tuple(file for file in written if file)
+        if named:
+            await self.append(FileHistory(self.prompt, batch.round, state, named))
 
     async def append(self, *records: Record, resources: tuple[str, ...] = ()) -> None:
         """Make records durable. A record that may or may not be written leaves the turn in doubt."""
@@ -437,17 +444,3 @@ class ToolTurn:
         """Between acquisition and the first record a cancellation ends the turn plainly (behaviour §2.1, step 9)."""
         if self.ask(cancel.stops_before_start, self.cancelled):
             raise Failed("hosted_turn_cancelled")
-
-
-def invoked(call: ToolCall, worker_call: str) -> Invocation:
-    """What executes a Shell call: the model's arguments, in the foreground, as ECMAScript writes them."""
-    arguments = {**(admission.fields_of(call) or {}), "is_background": False}
-    written = stringify(arguments)
-    payload = f'{{"toolName":"{SHELL}","input":{written}}}'.encode()
-    digest = f"sha256:{hashlib.sha256(payload).hexdigest()}"
-    return Invocation(call, worker_call, written.encode(), payload, digest, tool_digest(arguments))
-
-
-def execution_of(call: Reserved | Refused) -> str:
-    """The execution id of a call; empty when it was never reserved."""
-    return call.reference.execution if isinstance(call, Reserved) else ""

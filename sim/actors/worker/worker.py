@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from sim.actor import Actor
+from sim.actors.worker.files import FileTool
 from sim.actors.worker.process import SIGTERM, Process
 from sim.actors.worker.proxy import Proxy
 from sim.deeds import NO_CODE, Spawn
-from sim.design import Limits, capture
+from sim.design import Limits, capture, files
 from sim.effects import Act, Failed, Join, Select, Serial, Signal, Sleep, Start, Stop, Uncertain, Wait
 from sim.protocol import (
     Acknowledged,
@@ -20,6 +21,7 @@ from sim.protocol import (
     Descriptor,
     Envelope,
     Execute,
+    ExecuteFileTool,
     Halt,
     InstallPublisher,
     Observe,
@@ -77,6 +79,7 @@ class Worker(Actor):
         self.programs = programs
         self.publishers: dict[str, Descriptor] = {}
         self.runs: dict[str, Run] = {}
+        self.answers: dict[str, tuple[Reference, WorkerState]] = {}
         self.called_off: set[str] = set()
 
     async def activate(self, request: Activate) -> Activated:
@@ -128,6 +131,34 @@ class Worker(Actor):
 
         await Start(self.run, (run, str(arguments.get("command")), self.timeout(arguments)))
         return run.told()
+
+    async def execute_file_tool(self, request: ExecuteFileTool) -> WorkerState:
+        """Run a file tool, or answer as before; copies of one request wait for each other."""
+        return await Serial(f"{request.reference.execution}:execute", self.answer, (request,))
+
+    async def answer(self, request: ExecuteFileTool) -> WorkerState:
+        """The outcome of a file tool, which is done once; one that was called off before is not done."""
+        reference = request.reference
+        self.refuse_other_life(reference.generation)
+        known = self.answers.get(reference.execution)
+        met = self.ask(
+            capture.meets_execution, known is not None, known is not None and known[0] == reference
+        )
+        if met == "conflict":
+            raise Failed("managed_runtime_identity_conflict")
+        if known is not None and met == "join":
+            return known[1]
+        tool, arguments = _called(request.payload)
+        if not self.ask(files.is_file_tool, tool):
+            raise Failed("managed_tool_invalid_request", 400)
+
+        status, text = "cancelled", ""
+        if not self.ask(capture.stays_unspawned, reference.execution in self.called_off):
+            status, text = await FileTool(reference.execution, self.workspace, arguments).run(tool)
+        envelope = Envelope(reference.execution, status, 0, "", text, False, None)
+        settled = WorkerState(reference.execution, "settled", envelope, None)
+        self.answers[reference.execution] = (reference, settled)
+        return settled
 
     async def run(self, run: Run, command: str, timeout: int) -> None:
         """One execution from spawn to admission."""
@@ -214,7 +245,7 @@ class Worker(Actor):
 
     def identified(self, request: Execute) -> Mapping[str, Json]:
         """The arguments that the payload carries, if they are those that the reference names."""
-        arguments = _arguments(request.payload)
+        _, arguments = _called(request.payload)
         try:
             computed = tool_digest(arguments)
         except DigestError:
@@ -249,6 +280,7 @@ class Worker(Actor):
         Activate: activate,
         InstallPublisher: install,
         Execute: execute,
+        ExecuteFileTool: execute_file_tool,
         Observe: observe,
         Halt: stop,
         Confirm: confirm,
@@ -256,11 +288,12 @@ class Worker(Actor):
     }
 
 
-def _arguments(payload: bytes) -> Mapping[str, Json]:
-    """The tool input in a payload; nothing when it is not what a payload is."""
+def _called(payload: bytes) -> tuple[str, Mapping[str, Json]]:
+    """The tool in a payload and its input; nothing when it is not what a payload is."""
     try:
         parsed = parse_json(payload.decode(errors="replace"))
     except JsonError:
-        return {}
-    arguments = parsed.get("input") if isinstance(parsed, dict) else None
-    return arguments if isinstance(arguments, dict) else {}
+        return "", {}
+    fields = parsed if isinstance(parsed, dict) else {}
+    arguments = fields.get("input")
+    return str(fields.get("toolName", "")), arguments if isinstance(arguments, dict) else {}
