@@ -44,7 +44,7 @@ from sim.history import (
     Write,
 )
 from sim.outcome import Outcome
-from sim.protocol import Checkpoint, Entry, ToolReceipt, ToolResult, TurnSettled
+from sim.protocol import Checkpoint, Entry, FileHistory, ToolReceipt, ToolResult, TurnSettled
 from sim.text import show
 
 ASK, ANSWER, LEARN, COMMIT, DECLINE, DEED = "ask", "answer", "learn", "commit", "decline", "deed"

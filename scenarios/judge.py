@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import msgspec
@@ -11,7 +11,7 @@ import msgspec
 from scenarios.loss_table import expected
 from scenarios.row import Promise, Row
 from sim.checks import Finding, judge
-from sim.facts import JOURNAL, LEASES, LEDGER
+from sim.facts import JOURNAL, LEASES, LEDGER, Execution
 from sim.history import (
     Answered,
     Asked,
@@ -28,7 +28,7 @@ from sim.history import (
 )
 from sim.outcome import AFTER_REFUSAL, BLOCKED, ERROR, NOT_ACCEPTED, UNCORRECTED, Outcome, outcome
 from sim.points import Plan, Strike
-from sim.protocol import AcceptCapture, Execute, Halt
+from sim.protocol import SHELL, AcceptCapture, Execute, Halt, StartExecution
 
 PASSED, FINDING, MISSED = "passed", "finding", "missed"
 REFUSED_AT_LOAD = "hosted_turn_recovery_required"
@@ -36,7 +36,8 @@ HELD, FREE = "held", "free"
 NOBODY = ""
 """The ending of a second Session that never came to try."""
 WHILE_OPEN, WHEN_AWAITED = "while open", "when awaited"
-WHEN_DISPATCHED, UNLESS_HALTED, UNLESS_OVERTAKEN = "when dispatched", "unless halted", "unless overtaken"
+WHEN_CAPTURED, WHEN_DISPATCHED = "when captured", "when dispatched"
+UNLESS_HALTED, UNLESS_OVERTAKEN = "unless halted", "unless overtaken"
 AS_TOLD = {AFTER_REFUSAL: "completed", UNCORRECTED: ERROR}
 """What a client that was not there before is told of an ending."""
 
@@ -157,6 +158,8 @@ def _resolved(cell: str, row: Row, events: Sequence[Event]) -> str:
         cell = "plain" if row.acquires else "holds"
     if cell == "plain" and set(row.promise.endings) <= {ERROR, UNCORRECTED}:
         return "holds"
+    if cell == WHEN_CAPTURED:
+        return f"blocked {HELD}" if _captured(events) else "holds"
     if cell == WHEN_DISPATCHED:
         return f"blocked {HELD}" if _dispatched(events) else "holds"
     if cell == UNLESS_OVERTAKEN:
@@ -232,12 +235,34 @@ def _open_at_strike(events: Sequence[Event]) -> bool:
             break
         if isinstance(event, Committed):
             for write in event.writes:
-                state = write.row.state if write.table == LEDGER.name else state
+                state = write.row.state if write.table == LEDGER.name and _is_shell(write.row) else state
         elif isinstance(event, Asked) and isinstance(event.request, AcceptCapture):
             accepting.add(event.exchange)
         elif isinstance(event, Answered) and event.exchange in accepting:
             state = "admitted"
     return state in ("dispatching", "executing", "cancel_requested")
+
+
+def _is_shell(row: Execution) -> bool:
+    return row.tool == SHELL
+
+
+def _captured(events: Sequence[Event]) -> bool:
+    """Whether the execution whose start was struck is a Shell's."""
+    struck = next(event for event in events if isinstance(event, Struck))
+    started = [
+        event.request.execution
+        for event in _asking(events, StartExecution)
+        if (event.script, event.nth) == (struck.script, struck.nth)
+    ]
+    return any(_is_shell(row) for name, row in _ledger(events) if name in started)
+
+
+def _ledger(events: Sequence[Event]) -> Iterator[tuple[str, Execution]]:
+    """Every row of the ledger that was ever written."""
+    for event in events:
+        if isinstance(event, Committed):
+            yield from ((write.key, write.row) for write in event.writes if write.table == LEDGER.name)
 
 
 def _dispatched(events: Sequence[Event]) -> bool:

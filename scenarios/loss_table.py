@@ -11,6 +11,8 @@ Cells:
 * ``plain``: the turn ends as an error, settled, and the lease is given back;
 * ``while open``: ``blocked held`` while an execution is open at worker and publisher, else ``holds``;
 * ``when awaited``: ``plain`` if the turn waits for the runtime to acquire it, else ``holds``: nobody asked how it went;
+* ``when captured``: ``blocked held`` if the execution concerned is a Shell's, else ``holds``: a file tool waits for no
+  owner;
 * ``when dispatched``: ``blocked held`` if the execution concerned is ever sent to a worker, else ``holds``;
 * ``unless halted``: ``holds``, but ``blocked held`` if the worker was asked to stop and nobody learned that it heard;
 * ``unless overtaken``: ``holds``, but ``blocked held`` if a publication met the expired lease before its renewal did;
@@ -281,7 +283,8 @@ STEPS = (
         "behaviour §3.1 start (local)",
         {
             "holds": "unanswered unanswered! delivered-late harmless",
-            "blocked kept": "lost lost! refused refused! request-altered paused",
+            "when captured": "paused",
+            "blocked kept": "lost lost! refused refused! request-altered",
             "died kept": "crash",
         },
     ),
@@ -294,6 +297,17 @@ STEPS = (
             "holds": "unanswered unanswered! harmless",
             "blocked kept": "lost lost! delivered-late refused refused! request-altered crash paused",
         },
+    ),
+    Step(
+        "broker:call:ExecuteFileTool",
+        "003 Problem and scope: no recovery of uncertain executions; by v2 nothing is observed",
+        {"holds": "harmless", "blocked kept": f"{ANY_LOSS} request-altered crash paused"},
+    ),
+    Step(
+        "worker:act:*",
+        "behaviour §2.3: what a file tool cannot do is its answer",
+        {"holds": "act-failed act-failed!", "blocked kept": "act-half crash paused"},
+        "*/ExecuteFileTool#*",
     ),
     # --- observation
     Step(
@@ -528,6 +542,11 @@ STEPS = (
         "store:commit:ToolIntent",
         "003 Identity: the owner verifies the mapping before the first side effect",
         {"holds": "doubtful paused", "when dispatched": "altered-at-rest", "blocked kept": "doubtful! crash"},
+    ),
+    Step(
+        "store:commit:ToolResult",
+        "behaviour §2.3: nobody reads a file tool's outcome again",
+        {**STORED, "holds": "doubtful altered-at-rest paused"},
     ),
     Step("store:commit:*", "behaviour §3.1", STORED),
     Step("broker:commit:*", "behaviour §1.10", LEDGER),

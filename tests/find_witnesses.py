@@ -30,7 +30,7 @@ from scenarios.judge import FINDING, PASSED, Verdict, verdict
 from scenarios.row import Row, reached
 from scenarios.rows import ROWS
 from sim.checks import CHECKS
-from sim.design import admission, capture, execution, lease, retry, settlement, writer
+from sim.design import admission, capture, execution, files, lease, retry, settlement, writer
 from sim.design.design import catalogue
 from sim.facts import Writer
 from sim.points import Plan
@@ -91,10 +91,14 @@ SETTLED = {
 """Rules that always answer alike: that answer breaks nothing."""
 
 MORE: dict[str, dict[str, Answer]] = {
-    "admission.not_reserved": {
-        "for another call": lambda call: replace(admission.not_reserved.answer(call), call="another"),
-        "as a success": lambda call: replace(admission.not_reserved.answer(call), error=False),
-        "names the value": lambda call: replace(admission.not_reserved.answer(call), text=call.arguments),
+    "admission.refused_alone": {
+        "for another call": lambda call, why: replace(
+            admission.refused_alone.answer(call, why), call="another"
+        ),
+        "as a success": lambda call, why: replace(admission.refused_alone.answer(call, why), error=False),
+        "names the value": lambda call, why: replace(
+            admission.refused_alone.answer(call, why), text=call.arguments
+        ),
     },
     "admission.refusals": {
         "dropped": constant(()),
@@ -123,8 +127,8 @@ MORE: dict[str, dict[str, Answer]] = {
         "for ever": constant(10**9),
     },
     "cancel.proves_not_started": {
-        "also what ran": lambda cancelled, state, status: cancelled and state == "settled",
-        "also what is open": lambda cancelled, state, status: cancelled,
+        "also what ran": lambda cancelled, state, status, unsent: cancelled and state == "settled",
+        "also what is open": lambda cancelled, state, status, unsent: cancelled,
     },
     "cancel.confirmed": {"only when settled": lambda state: state == "settled"},
     "capture.binding_maps": {
@@ -176,6 +180,34 @@ MORE: dict[str, dict[str, Answer]] = {
         "one for both": lambda run, stream, offset: run,
     },
     "capture.worker_state": {"settled": constant("settled"), "unknown": constant("unknown")},
+    "execution.protocol_of": {"v3": constant(execution.V3), "v2": constant(execution.V2)},
+    "execution.unsent_status": {"not started": constant("not_started"), "cancelled": constant("cancelled")},
+    "execution.window_of": {
+        "none at all": constant(0),
+        "for ever": constant(10**9),
+        "a Shell's": lambda tool, timeout, limits: timeout + limits.window_slack,
+        "a file tool's": lambda tool, timeout, limits: limits.file_window,
+    },
+    "files.call_error": {
+        "never": constant(""),
+        "always": constant("No."),
+        "names the value": lambda call: files.call_error.answer(call) and f"Wrong: {call.arguments}",
+    },
+    "files.file_written": {"none": constant("")},
+    "files.tells": {
+        "nothing": lambda call, name, envelope: Response(call, name, "", envelope.status != "success"),
+        "as a success": lambda call, name, envelope: Response(call, name, envelope.preview),
+        "for another call": lambda call, name, envelope: files.tells.answer("another", name, envelope),
+    },
+    "files.bounded": {
+        "never": lambda response, status, limits: response,
+        "in silence": lambda response, status, limits: replace(
+            files.bounded.answer(response, status, limits), text=response.text[:100]
+        ),
+        "always": lambda response, status, limits: files.bounded.answer(
+            response, status, replace(limits, history_record=0)
+        ),
+    },
     "execution.execution_id": {
         "one a Runtime Session": lambda session, call: execution.execution_id.answer(session, ""),
         "one a worker call, of whatever Session": lambda session, call: execution.execution_id.answer(

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sim.checks import CHECKS, Finding, UnknownCheck, chosen, judge
 from sim.checks.check import Judge
 from sim.checks.durable import resource_of
-from sim.deeds import Emit, ExitProcess, Spawn, TouchFile
+from sim.deeds import Emit, ExitProcess, Spawn, TouchFile, WriteFile
 from sim.effects import Deed, Request, Secret
 from sim.facts import (
     ACTIVATIONS,
@@ -60,13 +60,17 @@ from sim.history import (
 )
 from sim.outcome import Loads, TurnOutcome, outcome
 from sim.protocol import (
+    FILES_1,
+    SAME_HOST,
     SHELL,
+    SHELL_1,
     STDERR,
     STDOUT,
     Acknowledge,
     Acknowledged,
     Acquire,
     AcquireWriter,
+    ActivationChanged,
     Admitted,
     Appended,
     Assistant,
@@ -79,10 +83,13 @@ from sim.protocol import (
     Checkpoint,
     ClosePublisher,
     Confirm,
+    Definition,
     Descriptor,
     Entry,
     Envelope,
     Execute,
+    ExecuteFileTool,
+    FileHistory,
     FinalizeCapture,
     FinishOutput,
     Halt,
@@ -347,6 +354,43 @@ def admitted() -> Story:
 def resolved() -> Story:
     """A turn up to its resolution."""
     return admitted().result().resolve()
+
+
+FILE = ToolCall("c1", "write_file", '{"file_path":"f","content":"x"}')
+PROTOCOL = "managed-tool/v2"
+FILE_DONE = Envelope("e1", "success", 0, "", "Wrote 1 bytes.", False, None)
+FILE_INTENT = ToolIntent("a.p1", "e1", "c1", "w1", "digest", "args", PROTOCOL)
+
+
+def reserved_file() -> Story:
+    """A file tool's turn up to its checkpoint."""
+    story = Story().accept().infer(output=ModelOutput(calls=(FILE,))).acquire().assistant(FILE)
+    story.record(FileHistory("a.p1", 1, "pending", ("f",)))
+    return story.write(LEDGER, "e1", row("prepared", protocol=PROTOCOL)).record(FILE_INTENT).checkpoint()
+
+
+def wrote_file() -> Story:
+    """The same up to its outcome."""
+    story = reserved_file().start().ask("broker", "worker:w", ExecuteFileTool(REFERENCE, PAYLOAD))
+    story.act(WriteFile("e1", "w", "f", b"x"))
+    return story.write(LEDGER, "e1", row("settled", FILE_DONE, dispatches=1, protocol=PROTOCOL))
+
+
+def told_of_file(text: str = FILE_DONE.preview, error: bool = False) -> Story:
+    """The same up to its result."""
+    response = Response("c1", "write_file", text, error)
+    return wrote_file().record(ToolResult("a.p1", 1, "e1", (response,)))
+
+
+def whole_file() -> Story:
+    """A file tool's turn from beginning to end."""
+    story = told_of_file().resolve().record(FileHistory("a.p1", 1, "snapshot", ("f",)))
+    return story.infer().consume().release().settle().ended()
+
+
+def opened(profile: str = SHELL_1, provisioner: str = SAME_HOST, epoch: int = 1) -> Story:
+    """A Session that was opened under this definition."""
+    return Story().record(ActivationChanged(f"a.{epoch}", epoch, Definition(profile, provisioner)))
 
 
 def whole() -> Story:
@@ -1577,6 +1621,66 @@ NAMES = [check.name for check in CHECKS]
 
 def found(name: str, story: Story) -> list[str]:
     return [finding.sentence for finding in judge(story.events, chosen([name]))]
+
+
+# --- file tools
+
+good("file-tools-have-no-receipt", whole_file)
+bad("file-tools-have-no-receipt", lambda: wrote_file().receipt(), "file tool e1 has a receipt")
+bad("file-tools-have-no-receipt", lambda: told_of_file().acknowledge(), "file tool e1 was acknowledged")
+bad("file-tools-have-no-receipt", lambda: wrote_file().open_capture(), "a capture was asked for file tool e1")
+
+good("file-answer-is-told", whole_file)
+bad(
+    "file-answer-is-told",
+    lambda: told_of_file("Wrote 2 bytes."),
+    "the model is told something else of e1 than its tool answered",
+)
+bad(
+    "file-answer-is-told",
+    lambda: told_of_file(error=True),
+    "the model is told an error is True of e1, which is success",
+)
+bad("file-answer-is-told", lambda: reserved_file().result(), "the model is told of e1, which is prepared")
+
+good("file-history-stands-around", whole_file)
+bad(
+    "file-history-stands-around",
+    lambda: wrote_file().act(WriteFile("e1", "w", "g", b"x")),
+    "g was written, and the file history did not announce it",
+)
+bad(
+    "file-history-stands-around",
+    lambda: wrote_file().record(FileHistory("a.p1", 1, "snapshot", ())),
+    "the snapshot of a.p1 lacks f",
+)
+bad("file-history-stands-around", lambda: wrote_file().settle(), "turn a.p1 settled without a snapshot of f")
+
+good("listener-is-for-shell", lambda: ready())
+bad(
+    "listener-is-for-shell",
+    lambda: Story().acquire().register().assistant(FILE),
+    "round 1 of a.p1 has no Shell call, and a listener",
+)
+
+good("session-stays-as-defined", lambda: opened().assistant().intent())
+bad(
+    "session-stays-as-defined",
+    lambda: opened().record(ActivationChanged("a.2", 2, Definition(FILES_1, SAME_HOST))),
+    "a is hosted-workspace-shell/1, and was opened as hosted-workspace-files/1",
+)
+bad("session-stays-as-defined", lambda: opened(provisioner="remote"), "a offers Shell on remote")
+bad(
+    "session-stays-as-defined",
+    lambda: opened(FILES_1).assistant().intent(),
+    "run_shell_command is executed for a, whose profile 'hosted-workspace-files/1' has no such tool",
+)
+
+bad(
+    "effect-once-per-execution",
+    lambda: wrote_file().act(WriteFile("e1", "w", "f", b"x")),
+    "execution e1 wrote f a second time",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)

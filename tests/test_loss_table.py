@@ -24,6 +24,7 @@ HOW = (
     "reopens",
     "while open",
     "when awaited",
+    "when captured",
     "when dispatched",
     "unless halted",
     "unless overtaken",

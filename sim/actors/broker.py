@@ -534,5 +534,6 @@ def reference(name: str, row: Execution) -> Reference:
 
 
 def unsent(name: str, status: str) -> Envelope:
-    """The result of what was never sent: null capture (003 Lifecycle)."""
-    return Envelope(name, status, NO_CODE, "", "", False, None)
+    """The result of what was never sent: null capture (003 Lifecycle); a file tool's answer says so in words."""
+    answer = "Not executed: it was cancelled before its start." if status == "cancelled" else ""
+    return Envelope(name, status, NO_CODE, "", answer, False, None)
