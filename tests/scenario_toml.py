@@ -35,6 +35,8 @@ def toml(row) -> str:
     for session in row.scenario.sessions:
         lines += ["[[session]]", f'name = "{session.name}"', f'workspace = "{session.workspace}"']
         lines += [f"after = {quoted(session.after)}"]
+        lines += [f"profiles = {json.dumps([each.profile for each in session.definitions])}"]
+        lines += [f"provisioner = {quoted(session.definitions[0].provisioner)}"]
         for turn in session.turns:
             lines += ["[[session.turn]]", f"prompt = {quoted(turn.text)}", f"cancel = {quoted(turn.cancel)}"]
             lines += [f"prompt-id = {quoted(turn.prompt)}"]

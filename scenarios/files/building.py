@@ -20,7 +20,7 @@ from sim.design import SCALED, SEED, SMALL, Design
 from sim.design.design import catalogue
 from sim.outcome import outcome
 from sim.points import Sighting
-from sim.protocol import ModelOutput, ToolCall
+from sim.protocol import Definition, ModelOutput, ToolCall
 from sim.rule import Rule
 from sim.run import run
 from sim.scenario import Exit, Pass, Print, Program, Scenario, SessionPlan, Step, Touch, Turn
@@ -139,7 +139,8 @@ def _session(session: form.Session) -> SessionPlan:
         )
         for turn in session.turn
     )
-    return SessionPlan(session.name, session.workspace, turns, session.after)
+    definitions = tuple(Definition(profile, session.provisioner) for profile in session.profiles)
+    return SessionPlan(session.name, session.workspace, turns, session.after, definitions)
 
 
 def _answer(answer: form.Answer, numbers: Iterator[int]) -> ModelOutput:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from sim.design import Limits
+from sim.protocol import SAME_HOST, SHELL_1
 
 Name: TypeAlias = Annotated[
     str,
@@ -25,6 +26,13 @@ Ending: TypeAlias = Literal[
     "error",
     "recovery-blocked",
     "not accepted",
+]
+Profile: TypeAlias = Literal[
+    "",
+    "hosted-workspace-files/1",
+    "hosted-workspace-files/2",
+    "hosted-workspace-shell/1",
+    "hosted-workspace-shell/2",
 ]
 
 
@@ -85,6 +93,14 @@ class Session(Form, frozen=True):
     name: Name = "a"
     workspace: Name = "w"
     after: Annotated[str, Meta(description="It begins when this is reached: actor:door:label#nth.")] = ""
+    profiles: Annotated[
+        tuple[Profile, ...],
+        Meta(min_length=1, description="As what each owner opens it; the last stands for all later ones."),
+    ] = (SHELL_1,)
+    provisioner: Annotated[
+        str,
+        Meta(description="How its Workspace is provisioned; a profile with Shell takes only the default."),
+    ] = SAME_HOST
 
 
 class Touch(Form, frozen=True):
