@@ -397,6 +397,8 @@ UP_TO_THE_LAST = tuple(
 
 # --- rows --------------------------------------------------------------------------------------------------------
 
+CASES = {3: ("RC-34",), 4: ("RC-34", "RC-61")}
+"""The field cases that met characters of this width cut in two."""
 BESIDE = {-1: ("less-one", "one less"), 0: ("exact", "exactly"), 1: ("plus-one", "one more")}
 """How a row is named after the side of the limit on which its size lies."""
 
@@ -438,7 +440,7 @@ def cutting(cut: Cut) -> Row:
         aligned(cut.width, cut.beside),
         COMPLETE,
         OUTPUT,
-        ("RC-34",) if cut.width > 2 else (),
+        CASES.get(cut.width, ()),
         swept=False,
         design=SEED,
     )
