@@ -6,10 +6,20 @@ activations continue to refuse unresolved old tool turns").
 
 from __future__ import annotations
 
-from scenarios.base import DETACHED, DONE, LONG, RESERVED, RUNNING, SLOW, alone, completes
+from scenarios.base import (
+    BAD_SHAPE,
+    DETACHED,
+    DONE,
+    LONG,
+    RESERVED,
+    RUNNING,
+    SLOW,
+    alone,
+    completes,
+)
 from scenarios.row import Promise, Row
 from sim.design import SEED, SMALL, Design
-from sim.protocol import STDOUT
+from sim.protocol import STDOUT, ToolCall
 from sim.scenario import Exit, Pass, Print, Program, Scenario, SessionPlan, Touch, Turn, calls, shell
 
 # --- what is played ----------------------------------------------------------------------------------------------
@@ -73,6 +83,18 @@ def wide(behind: int) -> Scenario:
     return alone(f"wide-{behind}", calls(shell("call-1", "wide")), DONE, programs=(program,))
 
 
+def corrected(name: str, *wrong: ToolCall) -> Scenario:
+    """The model makes these calls first, and reads what is wrong with them."""
+    return alone(name, calls(*wrong), calls(shell("call-2", "make")), DONE)
+
+
+HUGE_EXPONENT = ToolCall("call-1", "run_shell_command", '{"command": "make", "timeout": 1e400}')
+REFUSED = corrected("refused", BAD_SHAPE)
+TWENTY_SEVEN = (BAD_SHAPE, *(shell(f"sibling-{number}", "make") for number in range(26)))
+EMOJI = Program(
+    "emoji",
+    (Touch("effects.log", "emoji"), Print(STDOUT, "\N{GRINNING FACE}".encode(), 3_000), Pass(10_000)),
+)
 NEXT = Turn((calls(shell("call-2", "make test")), DONE))
 THEN_NEXT = turns("cancelled-then-next", Turn((MAKE, DONE), cancel=RESERVED), NEXT)
 STOPPED_THEN_NEXT = turns(
@@ -84,6 +106,13 @@ STOPPED_THEN_NEXT = turns(
 CONTROL_THEN_NEXT = turns(
     "control-then-next", Turn((calls(shell("call-1", "control")), DONE)), NEXT, programs=(CONTROL,)
 )
+EMOJI_THEN_NEXT = turns(
+    "emoji-then-next",
+    Turn((calls(shell("call-1", "emoji")), DONE), cancel="harness:a:call:Status#20"),
+    NEXT,
+    programs=(EMOJI,),
+)
+SIX = turns("six-turns", *(Turn((calls(shell(f"call-{number}", "make")), DONE)) for number in range(1, 7)))
 THREE = turns("three-turns", Turn((MAKE, DONE)), NEXT, Turn((calls(shell("call-3", "make install")), DONE)))
 APART = Scenario(
     "apart",
@@ -127,10 +156,68 @@ RECEIPT, RECEIPT_ROW = "journal:a:call:Transact.ToolReceipt#1", "store:commit:To
 FIRST_MIB, FIRST_MIB_SENT = "journal:a:call:Publish.content#1", "worker:w:call:WriteOutput.stdout#16"
 OPENING, WRITING = "worker:w:call:PreparePublication#1", "worker:w:call:WriteOutput.stdout#1"
 ADMITTING = "worker:w:call:AcceptCapture#1"
+SEGMENT, OPENED = "journal:a:call:Publish.content#2", "journal:a:call:ReadJournal#1"
+SPOKEN = "journal:a:call:Transact.Assistant#1"
+SETTLED = "journal:a:call:Transact.TurnSettled+Checkpoint.turn_settled#1"
 RENEWAL = "journal:a:call:RenewWriter#3"
 """On :data:`WAITING`: the first by the clock, while the command runs."""
 
+CORRECTED = Promise(("completed after refusal",), 1, 1, 3, 1)
+NOBODY_HELD = Promise(("recovery-blocked",), 0, 0, 1, 0, "free", "completed")
+"""Recovery blocked with nothing acquired: a second Session runs."""
+NOT_OPENED = Promise((), 0, 0, 0, 0)
+"""The Session could not be loaded, so that nothing was asked of it."""
+
 ROWS = (
+    case(
+        3,
+        "zero",
+        "a timeout of 0 is told to the model, which corrects it within the turn",
+        CORRECTED,
+        on=corrected("zero", shell("call-1", "make", timeout=0)),
+    ),
+    case(
+        3,
+        "above",
+        "a timeout above the largest is told to the model, which corrects it within the turn",
+        CORRECTED,
+        on=corrected("above", shell("call-1", "make", timeout=600_001)),
+    ),
+    case(
+        3,
+        "fraction",
+        "a timeout that is no whole number is told to the model, which corrects it within the turn",
+        CORRECTED,
+        on=corrected("fraction", shell("call-1", "make", timeout=1.5)),
+    ),
+    case(
+        3,
+        "exponent",
+        "a timeout that no double holds is told to the model, which corrects it within the turn",
+        CORRECTED,
+        on=corrected("exponent", HUGE_EXPONENT),
+    ),
+    case(
+        3,
+        "unknown",
+        "an argument that nobody knows is told to the model, which corrects it within the turn",
+        CORRECTED,
+        on=corrected("unknown", shell("call-1", "make", cwd="elsewhere")),
+    ),
+    case(
+        3,
+        "foreground",
+        "to say that a command is no background command is no error on the local path",
+        Promise(("completed",), 2, 2, 3, 2),
+        on=corrected("foreground", shell("call-1", "make install", is_background=False)),
+    ),
+    case(
+        4,
+        "background",
+        "a background command is told to the model as an error, and ends no turn",
+        CORRECTED,
+        on=REFUSED,
+    ),
     case(
         10,
         "reply-lost",
@@ -276,6 +363,30 @@ ROWS = (
         f"{RECEIPT}=crash-after",
     ),
     case(
+        21,
+        "reply-lost",
+        "a segment is durable and nobody knows: the command ran, and its output is never called complete",
+        stuck(1, 1),
+        f"{SEGMENT}=reply-lost",
+        on=STREAMING,
+    ),
+    case(
+        21,
+        "request-lost",
+        "a segment never reaches the Store: what was taken from the pipe cannot be asked for again",
+        stuck(1, 1),
+        f"{SEGMENT}=request-lost",
+        on=STREAMING,
+    ),
+    case(
+        21,
+        "gateway",
+        "one 5xx before a segment is durable fails the capture, and no raw write is repeated",
+        stuck(1, 1),
+        f"{SEGMENT}=error-before",
+        on=STREAMING,
+    ),
+    case(
         24,
         "next-turn",
         "the turn after a cancelled one acquires, runs, and sees the call that did not start",
@@ -362,6 +473,22 @@ ROWS = (
         design=SEED,
     ),
     case(
+        37,
+        "reservation",
+        "a reservation is refused: the model reads why, and its corrected call runs",
+        CORRECTED,
+        f"{PREPARE}=refused",
+        on=corrected("reservation", shell("call-1", "make install")),
+    ),
+    case(
+        39,
+        "reload",
+        "six settled turns, and a cold load that acknowledges none of them again",
+        Promise(("completed",) * 6, 6, 6, 12, 6),
+        "harness:a:call:ClosePublisher#6=crash-before",
+        on=SIX,
+    ),
+    case(
         40,
         "prepare",
         "without the bearer no capture is opened, and nothing is spawned",
@@ -409,11 +536,83 @@ ROWS = (
         on=WAITING,
     ),
     case(
+        58,
+        "stale",
+        "the connection of a read at load was closed: it is read again, and the Session opens",
+        completes(1, 2),
+        f"{OPENED}=reply-truncated",
+    ),
+    case(
+        58,
+        "corrupt",
+        "a corrupt journal that is told as a 5xx looks like a transient: three reads, and the Session stays shut",
+        NOT_OPENED,
+        f"{OPENED}=error-before!",
+    ),
+    case(
+        58,
+        "refused",
+        "a definite refusal of a read at load is an answer: it is read once, and the Session stays shut",
+        NOT_OPENED,
+        f"{OPENED}=refused!",
+    ),
+    case(
+        61,
+        "stopped",
+        "a command is stopped behind 12,000 bytes of emoji: no cut is inside one, and the next turn reads it",
+        Promise(("cancelled", "completed"), 2, 2, 3, 2),
+        on=EMOJI_THEN_NEXT,
+        design=SEED,
+    ),
+    case(
+        71,
+        "siblings",
+        "one wrong call among 27: nothing runs, and each of the 26 others says that it did not",
+        CORRECTED,
+        on=corrected("siblings", *TWENTY_SEVEN),
+    ),
+    case(
+        73,
+        "call",
+        "killed with the call durable and no result: the seeds' cold load refuses, and no model sees half a pair",
+        stuck(0, 0),
+        f"{SPOKEN}=crash-waiting",
+    ),
+    case(
+        73,
+        "refusal",
+        "killed between a refused call and its refusal: half a group proves nothing, but nobody is held",
+        NOBODY_HELD,
+        f"{SPOKEN}=crash-waiting",
+        on=REFUSED,
+    ),
+    case(
+        78,
+        "unsettled",
+        "killed between the last record and the end: the seeds' cold load refuses, and nothing runs again",
+        Promise(("recovery-blocked",), 1, 1, 2, 1, "free", "completed"),
+        f"{SETTLED}=crash-before",
+    ),
+    case(
+        78,
+        "settled",
+        "killed with the end durable: the cold load finds a turn that is over",
+        completes(1, 2),
+        f"{SETTLED}=crash-waiting",
+    ),
+    case(
         79,
         "reply-lost",
         "a lost ACK is replayed, and nothing else is",
         completes(1, 2),
         f"{ACKNOWLEDGE}=reply-lost",
+    ),
+    case(
+        82,
+        "killed",
+        "killed with the lease written: it stays, says whose it is, and the next owner of the Session may not go on",
+        stuck(0, 0),
+        f"{ACQUIRE}=crash-waiting",
     ),
     case(
         84,

@@ -36,6 +36,7 @@ from sim.facts import Writer
 from sim.points import Plan
 from sim.protocol import Execute, Observe, Response
 from sim.run import run
+from sim.text import PREVIEW_GAP, utf8
 
 Answer = Callable[..., Any]
 
@@ -74,6 +75,52 @@ def unfenced(claim: writer.Claim, held: Writer | None, now: int) -> bool:
     """The writer's clock without its identity."""
     return held is not None and now < held.expires_at
 
+
+def shortened(
+    output: str, whole: int = 8_192, head: int = 2_048, tail: int = 6_083, halves: str = "ignore"
+) -> str:
+    """A preview with other bounds."""
+    content = utf8(output)
+    if len(content) <= whole:
+        return output
+    return content[:head].decode(errors=halves) + PREVIEW_GAP + content[-tail:].decode(errors=halves)
+
+
+def off_by_one(name: str) -> dict[str, Answer]:
+    """A rule under each of its limits, one more and one less."""
+    how = {"one more": 1, "one less": -1}
+    return {
+        f"{limit} is {words}": nudged(name, limit, by)
+        for limit in BOUNDS.get(name, ())
+        for words, by in how.items()
+    }
+
+
+def nudged(name: str, limit: str, by: int) -> Answer:
+    """The rule's own answer under another limit; limits are its last argument."""
+
+    def answer(*arguments: Any) -> Any:
+        *asked, limits = arguments
+        other = replace(limits, **{limit: getattr(limits, limit) + by})
+        return catalogue()[name].answer(*asked, other)
+
+    return answer
+
+
+BOUNDS = {
+    "admission.assistant_fits": ("history_record",),
+    "admission.oversized": ("call_envelope",),
+    "admission.shape_error": ("shell_timeout_min", "shell_timeout_max"),
+    "capture.within_bounds": ("last_ordinal", "pages"),
+    "capture.write_fits": ("write",),
+    "execution.payload_fits": ("payload",),
+    "settlement.output_fits": ("history_record",),
+    "settlement.prompt_fits": ("prompt", "history_record"),
+    "settlement.result_fits": ("history_record",),
+    "writer.fits_inline": ("inline",),
+    "writer.output_fits": ("content", "page", "manifest"),
+}
+"""The limits that a rule asks about a size: each is broken by one in both directions."""
 
 BOTH_WAYS: dict[str, Answer] = {"always": constant(True), "never": constant(False)}
 """Every rule that answers yes or no is broken by both: one removes the guard, the other is over-strict."""
@@ -120,7 +167,10 @@ MORE: dict[str, dict[str, Answer]] = {
         "always": constant("Hosted Shell text is off."),
         "names the value": lambda call: admission.text_error.answer(call) and f"Wrong: {call.arguments}",
     },
-    "admission.rounds_left": {"one more": lambda done, limits: done <= limits.rounds},
+    "admission.rounds_left": {
+        "one more": lambda done, limits: done <= limits.rounds,
+        "one less": lambda done, limits: done < limits.rounds - 1,
+    },
     "admission.timeout_of": {
         "the default": lambda call, limits: limits.shell_timeout,
         "none at all": constant(0),
@@ -168,6 +218,13 @@ MORE: dict[str, dict[str, Answer]] = {
         "nothing": constant(""),
         "everything": lambda output: output,
         "the head": lambda output: output[:8],
+        "a byte more is whole": lambda output: shortened(output, whole=8_193),
+        "a byte less is whole": lambda output: shortened(output, whole=8_191),
+        "a byte more of head": lambda output: shortened(output, head=2_049),
+        "a byte less of head": lambda output: shortened(output, head=2_047),
+        "a byte more of tail": lambda output: shortened(output, tail=6_084),
+        "a byte less of tail": lambda output: shortened(output, tail=6_082),
+        "half characters": lambda output: shortened(output, halves="replace"),
     },
     "capture.raw_write_sends": {"twice": constant(2), "not at all": constant(0)},
     "capture.result_status": {
@@ -350,7 +407,7 @@ def breakages() -> tuple[Breakage, ...]:
     found: list[Breakage] = []
     for name, rule in catalogue().items():
         answers_bool = rule.answer.__annotations__["return"] == "bool"
-        wrong = {**(BOTH_WAYS if answers_bool else {}), **MORE.get(name, {})}
+        wrong = {**(BOTH_WAYS if answers_bool else {}), **MORE.get(name, {}), **off_by_one(name)}
         found += [Breakage(name, how, answer) for how, answer in wrong.items() if SETTLED.get(name) != how]
     return tuple(found)
 

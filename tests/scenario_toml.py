@@ -3,10 +3,12 @@
 import json
 from base64 import b64encode
 
+from msgspec.structs import asdict
+
 from sim.design import SCALED, SEED, SMALL
 from sim.scenario import Exit, Pass, Print, Touch
 
-DESIGNS = {SEED: "seed", SMALL: "small", SCALED: "scaled"}
+DESIGNS = {SEED.name: ("seed", SEED), SMALL.name: ("small", SMALL), SCALED.name: ("scaled", SCALED)}
 
 
 def quoted(text: str) -> str:
@@ -30,8 +32,17 @@ def call(call) -> str:
     return f"{{ id = {quoted(call.id)}, tool = {quoted(call.name)}, json = '''{call.arguments}''', {flags} }}"
 
 
+def limits(design) -> list[str]:
+    """The limits in which a design differs from the one whose name it bears."""
+    usual = asdict(DESIGNS[design.name][1].limits)
+    others = {name: limit for name, limit in asdict(design.limits).items() if limit != usual[name]}
+    told = [f"{name.replace('_', '-')} = {limit}" for name, limit in others.items()]
+    return ["[limits]", *told] if told else []
+
+
 def toml(row) -> str:
-    lines = [f'design = "{DESIGNS[row.design]}"', f"faults = {json.dumps(list(row.faults))}"]
+    design = DESIGNS[row.design.name][0]
+    lines = [f'design = "{design}"', f"faults = {json.dumps(list(row.faults))}", *limits(row.design)]
     for session in row.scenario.sessions:
         lines += ["[[session]]", f'name = "{session.name}"', f'workspace = "{session.workspace}"']
         lines += [f"after = {quoted(session.after)}"]

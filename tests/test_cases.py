@@ -11,19 +11,19 @@ import pytest
 from reports.bench import House
 from reports.explain import explain
 from scenarios import base, observed
-from scenarios.cases import ROWS as CASES
 from scenarios.judge import PASSED, verdict
 from scenarios.row import Promise, Row
-from scenarios.rows import ROWS
+from scenarios.rows import ROWS, THEMES
 from sim.circumstances import RIVAL
 from sim.deeds import Emit, Spawn, TouchFile
 from sim.design import SCALED, SEED, Design
-from sim.facts import ACTIVATIONS, LEDGER, WRITERS
+from sim.facts import ACTIVATIONS, LEASES, LEDGER, RESOURCES, WRITERS
 from sim.history import Acted, Answered, Asked, Committed, Failure, Healed, History, Learned, Scripts, Struck
 from sim.protocol import (
     STDERR,
     STDOUT,
     Acknowledge,
+    Assistant,
     CancelExecution,
     ClosePublisher,
     Execute,
@@ -37,13 +37,31 @@ from sim.protocol import (
     Status,
     ToolReceipt,
     ToolResult,
+    WriteOutput,
 )
 from sim.run import run
 from sim.scenario import Exit, Pass, Print, Program, Touch, calls, shell
 from sim.text import utf8
 
 PLAYED = [row for row in ROWS.values() if row.cases]
-IN_SCOPE = (10, 13, 15, 17, 18, 20, 24, 25, 28, 29, 32, 34, 36, 40, 57, 79, 80, 84, 85, 87, 88, 89, 91)
+TOOL_TURN = (
+    *(3, 4, 10, 13, 15, 17, 18, 20, 21, 24, 25, 28, 29, 32, 34, 36, 37, 39, 40),
+    *(46, 57, 58, 61, 73, 78, 79, 80, 82, 84, 85, 87, 88, 89, 91),
+)
+"""The field cases that a row S1 to S14 of the acceptance matrix asks for, and that need no object store."""
+BESIDE = (71,)
+"""Field cases of other rows of the matrix that are played all the same."""
+NOT_PLAYED = {46: "There is no approval that could be pending."}
+"""Those for which the simulation lacks an actor, each with what it lacks."""
+PARTLY = {
+    4: "A file tool with an absolute path: there are no file tools yet.",
+    37: "The same reason on both paths: there is one path. Nothing but a reservation is refused with a reason.",
+    39: "A load by an owner that lives: a Session is loaded again only after its owner died.",
+    40: "An outsider with a wrong bearer: nobody but the worker calls the listener.",
+    58: "A label that tells a corrupt journal from a transient: the Store has one way to fail.",
+    82: "Since when a lease is held: the lease's row has no clock, and only the history tells.",
+}
+"""What of a case that is played is not: it needs what the simulation lacks."""
 
 
 @cache
@@ -101,11 +119,13 @@ def test_every_strike_of_a_field_case_lands(row: Row) -> None:
 
 
 def test_every_field_case_in_scope_is_played() -> None:
-    assert {f"RC-{number}" for number in IN_SCOPE} == {case for row in PLAYED for case in row.cases}
+    wanted = {*TOOL_TURN, *BESIDE} - set(NOT_PLAYED)
+    assert {f"RC-{number}" for number in wanted} == {case for row in PLAYED for case in row.cases}
+    assert set(PARTLY) <= wanted
 
 
 def test_field_cases_have_names_of_their_own() -> None:
-    assert len(ROWS) == len(base.ROWS) + len(CASES)
+    assert len(ROWS) == sum(map(len, THEMES.values()))
 
 
 WRONG = {
@@ -154,6 +174,26 @@ def test_no_reason_is_kept_for_a_cell_that_agrees() -> None:
 # --- what no column says
 
 
+REFUSED_ONCE = {
+    "rc-3-zero": "timeout must be from 1 to 600000",
+    "rc-3-above": "timeout must be from 1 to 600000",
+    "rc-3-fraction": "timeout must be a whole number",
+    "rc-3-exponent": "timeout must be a whole number",
+    "rc-3-unknown": "does not support 1 of the given arguments",
+    "rc-4-background": "does not support background execution",
+    "rc-37-reservation": "the execution could not be reserved",
+}
+
+
+@pytest.mark.parametrize(("name", "reason"), REFUSED_ONCE.items(), ids=list(REFUSED_ONCE))
+def test_rc_3_4_37_the_reason_is_durable_and_is_what_the_model_reads(name: str, reason: str) -> None:
+    refusal = records(name, ToolResult)[0]
+    told = shown(asked(name, Infer)[1].messages)
+    assert refusal.execution == ""
+    assert [response.text for response in refusal.responses] == [told]
+    assert reason in told
+
+
 def test_rc_17_a_session_elsewhere_meets_neither_failure_nor_doubt() -> None:
     events = before_healing("rc-17-elsewhere")
     scripts = Scripts(events)
@@ -164,6 +204,20 @@ def test_rc_17_a_session_elsewhere_meets_neither_failure_nor_doubt() -> None:
 def test_rc_20_the_receipt_outlives_its_owner_and_gets_no_history() -> None:
     assert [receipt.delivery for receipt in records("rc-20-crash", ToolReceipt)] == ["committed"]
     assert records("rc-20-crash", ToolResult) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "durable"),
+    [("reply-lost", 2), ("request-lost", 1), ("gateway", 1)],
+    ids=lambda value: str(value),
+)
+def test_rc_21_a_segment_is_published_once_and_no_raw_write_is_repeated(name: str, durable: int) -> None:
+    name = f"rc-21-{name}"
+    stored = observed.table(before_healing(name), RESOURCES.name)
+    offsets = [(request.stream, request.offset) for request in asked(name, WriteOutput)]
+    assert sum(row.kind == "content" for row in stored.values()) == durable
+    assert len(offsets) == len(set(offsets))
+    assert [receipt.delivery for receipt in records(name, ToolReceipt)] == ["blocked"]
 
 
 @pytest.mark.parametrize("name", ["cancel-before-start", "rc-24-next-turn", "rc-91-reserving"])
@@ -301,6 +355,56 @@ def test_rc_40_each_turn_opens_and_closes_one_listener_failed_or_not() -> None:
     assert listeners == [
         (label, f"a.p{turn}") for turn in (1, 2, 3) for label in ("OpenPublisher", "ClosePublisher")
     ]
+
+
+def test_rc_39_a_cold_load_of_six_turns_asks_four_things_and_acknowledges_nothing() -> None:
+    events = history("rc-39-reload").events
+    last = max(place for place, event in enumerate(events) if label(event) == "LoadSession")
+    assert [label(event) for event in events[last:] if label(event)] == [
+        *("LoadSession", "OpenJournal", "AcquireWriter", "ReadJournal", "Transact.ActivationChanged"),
+        *("Prompt", "AwaitTurn"),
+    ]
+
+
+def label(event: Any) -> str:
+    return event.request.label if isinstance(event, Asked) else ""
+
+
+@pytest.mark.parametrize(("name", "reads"), [("stale", 2), ("corrupt", 3), ("refused", 1)])
+def test_rc_58_a_read_at_load_is_repeated_after_doubt_and_never_after_a_refusal(
+    name: str, reads: int
+) -> None:
+    events = before_healing(f"rc-58-{name}")
+    prompted = next((place for place, event in enumerate(events) if label(event) == "Prompt"), len(events))
+    assert [label(event) for event in events[:prompted]].count("ReadJournal") == reads
+
+
+@pytest.mark.parametrize("name", ["rc-61-stopped", *(f"size-cut-4-{beside}" for beside in range(4))])
+def test_rc_61_no_cut_is_inside_an_emoji(name: str) -> None:
+    messages = asked(name, Infer)[-1].messages
+    told = [response.text for message in messages for response in message.responses]
+    assert "\N{GRINNING FACE}" in told[0]
+    assert "\N{REPLACEMENT CHARACTER}" not in told[0]
+
+
+def test_rc_71_each_of_26_siblings_is_told_that_it_did_not_run() -> None:
+    refused = records("rc-71-siblings", ToolResult)[0].responses
+    assert len(refused) == 27
+    assert {response.text.partition(":")[0] for response in refused[1:]} == {"Not executed"}
+    assert all(response.error for response in refused)
+
+
+@pytest.mark.parametrize("name", ["rc-73-call", "rc-73-refusal"])
+def test_rc_73_half_a_group_is_shown_to_no_model(name: str) -> None:
+    session = [request for request in asked(name, Infer) if request.session == "a"]
+    assert len(records(name, Assistant)) == 1
+    assert records(name, ToolResult) == []
+    assert len(session) == 1
+
+
+def test_rc_82_the_lease_of_the_dead_says_whose_it_is() -> None:
+    leases = observed.table(before_healing("rc-82-killed"), LEASES.name)
+    assert {workspace: row.session for workspace, row in leases.items()} == {"w": "a"}
 
 
 @pytest.mark.parametrize(

@@ -1601,6 +1601,54 @@ bad(
     f"{OF_THE_ENVELOPE} a preview that does not end as the output does",
 )
 
+
+def printed(output: bytes, shown: str, truncated: bool = False) -> Story:
+    """A process that printed this, and the envelope that shows so much of it."""
+    story = Story().spawn().act(Emit("e1", STDOUT, output)).act(ExitProcess("e1", 0, ""))
+    return story.receipt(told=msgspec.structs.replace(envelope(), preview=shown, truncated=truncated))
+
+
+GAP = "\n[... preview truncated; end of buffered output follows ...]\n"
+EUROS = 4_000 * "\N{EURO SIGN}"
+good("preview-is-bounded", lambda: printed(EUROS.encode(), EUROS[:682] + GAP + EUROS[:2027], truncated=True))
+good("preview-is-bounded", lambda: printed(b"made\nbuilt", "built", truncated=True))
+good("preview-is-bounded", lambda: printed(b"x" * 8_192, "x" * 8_192))
+bad(
+    "preview-is-bounded",
+    lambda: printed(b"x" * 8_193, "x" * 8_193),
+    f"{OF_THE_ENVELOPE} 8193 bytes of preview",
+)
+bad(
+    "preview-is-bounded",
+    lambda: printed(b"x" * 8_192, "x" * 2_048 + GAP + "x" * 6_083, truncated=True),
+    f"{OF_THE_ENVELOPE} a marker, though all of the output fits",
+)
+bad(
+    "preview-is-bounded",
+    lambda: printed(EUROS.encode(), EUROS[:681] + GAP + EUROS[:2027], truncated=True),
+    f"{OF_THE_ENVELOPE} 2043 bytes of head that are not the whole characters of 2048",
+)
+bad(
+    "preview-is-bounded",
+    lambda: printed(EUROS.encode(), EUROS[:682] + GAP + EUROS[:2026], truncated=True),
+    f"{OF_THE_ENVELOPE} 6078 bytes of tail that are not the last whole characters of 6083",
+)
+bad(
+    "preview-is-bounded",
+    lambda: printed(b"made", "built"),
+    f"{OF_THE_ENVELOPE} a preview that is no end of the output; cut output that is called whole",
+)
+bad(
+    "preview-is-bounded",
+    lambda: printed(b"made\nbuilt", "built"),
+    f"{OF_THE_ENVELOPE} cut output that is called whole",
+)
+bad(
+    "preview-is-bounded",
+    lambda: printed(b"built", "built", truncated=True),
+    f"{OF_THE_ENVELOPE} whole output that is called cut",
+)
+
 good("settled-as-told", whole)
 bad(
     "settled-as-told",

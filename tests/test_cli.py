@@ -295,7 +295,7 @@ def test_a_fate_without_a_point_to_strike_is_said(tmp_path: Path) -> None:
     assert "No selected fate applies" in result.stderr
     result = turnproof("sweep", "-k", "0", "act-half", "--out", str(tmp_path))
     assert result.exit_code == 2
-    assert "Without faults, only rows can be selected" in result.stderr
+    assert "'act-half' is a fate, and -k 0 strikes none: leave out -k 0" in result.stderr
 
 
 def test_a_bench_that_raises_is_no_finding(tmp_path: Path) -> None:

@@ -121,10 +121,14 @@ def _chosen(bench: Bench, words: Sequence[str], faults: int) -> tuple[Selection,
 
     words = [escape(bench.take(word)) if word.endswith(SUFFIX) else word for word in words]
     chosen = select(words, {name: (card.theme, *card.cases) for name, card in bench.rows().items()})
-    if not faults and (chosen.points or chosen.fates):
-        raise _unmatched(
-            bench, chosen.points or chosen.fates, (), " Without faults, only rows can be selected."
+    if not faults and chosen.fates:
+        raise Trouble(
+            f"'{chosen.fates[0]}' is a fate, and -k 0 strikes none: leave out -k 0 (or --faults none) to strike it, "
+            "or name rows to run them without a fault."
         )
+    if not faults and chosen.points:
+        more = " With -k 0 only rows, themes and field cases can be named; without it, points too."
+        raise _unmatched(bench, chosen.points, (), more)
     return chosen, faults
 
 

@@ -381,7 +381,7 @@ class Broker(Actor):
     async def start(self, request: StartExecution) -> Observed:
         """Claim a reserved execution, answer at once, and dispatch it beside."""
         name, payload = request.execution, request.payload
-        if not self.ask(execution.payload_fits, len(payload)):
+        if not self.ask(execution.payload_fits, len(payload), self.limits):
             raise Failed("runtime_payload_invalid", 400)
         if not self.ask(execution.payload_is_well_formed, payload):
             raise Failed("runtime_payload_invalid", 400)

@@ -215,6 +215,85 @@ ENVELOPE_TELLS_WHAT_HAPPENED = Check(
 )
 
 
+# --- the preview
+
+PREVIEW, HEAD, TAIL = 8_192, 2_048, 6_083
+"""The bytes of a preview, and those that its head and its tail have at most when there is a marker between them."""
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+MARKER = b"\n[... preview truncated; end of buffered output follows ...]\n"
+KEPT = 65_536
+"""How many of the last bytes that a process wrote a preview can be about (003 Ownership and transport)."""
+
+
+class Output(msgspec.Struct, frozen=True, gc=False):
+    """What a process wrote into its only stream: the last bytes of it, and how many there were in all."""
+
+    streams: frozenset[str] = frozenset()
+    last: bytes = b""
+    length: int = 0
+
+
+def _wrote(output: Output, emit: Emit, scene: Scene) -> Told[Output]:
+    if emit.late or not emit.content:
+        return output, None
+    last = (output.last + emit.content)[-KEPT:]
+    return Output(output.streams | {emit.stream}, last, output.length + len(emit.content)), None
+
+
+def _characters(window: bytes) -> bytes:
+    """The whole characters of a piece of well-formed text."""
+    return window.decode(errors="ignore").encode()
+
+
+def _badly_cut(output: Output, shown: bytes) -> Iterator[str]:
+    """What is wrong with a preview that has a marker."""
+    head, _, tail = shown.partition(MARKER)
+    if output.length <= PREVIEW:
+        yield "a marker, though all of the output fits"
+    if tail != _characters(output.last[-TAIL:]):
+        yield f"{len(tail)} bytes of tail that are not the last whole characters of {TAIL}"
+    start = output.last.find(head)
+    if start < 0 or head != _characters(output.last[start : start + HEAD]).removeprefix(BYTE_ORDER_MARK):
+        yield f"{len(head)} bytes of head that are not the whole characters of {HEAD}"
+
+
+def _ill_shown(output: Output, envelope: Envelope) -> Iterator[str]:
+    """What is wrong with a preview: of text that went through one pipe to its end, everything can be said."""
+    shown = envelope.preview.encode(errors="replace")
+    if len(shown) > PREVIEW:
+        yield f"{len(shown)} bytes of preview"
+    if len(output.streams) > 1 or envelope.signal or not _well_formed(output):
+        return
+    if MARKER in shown:
+        yield from _badly_cut(output, shown)
+    elif not output.last.endswith(shown):
+        yield "a preview that is no end of the output"
+    whole = len(shown) == output.length and MARKER not in shown
+    if whole == envelope.truncated:
+        yield "whole output that is called cut" if whole else "cut output that is called whole"
+
+
+def _well_formed(output: Output) -> bool:
+    """Whether the output is text to its end: half a character at the beginning of what was kept is none of it."""
+    content = output.last if output.length <= KEPT else output.last.lstrip(bytes(range(0x80, 0xC0)))
+    return content == content.decode(errors="ignore").encode()
+
+
+def _shown(output: Output, entry: Entry, scene: Scene) -> Told[Output]:
+    receipt: Any = entry.record
+    wrong = "; ".join(_ill_shown(output, receipt.envelope))
+    return output, f"the envelope of {receipt.execution} has {wrong}" if wrong else None
+
+
+PREVIEW_IS_BOUNDED = Check(
+    "preview-is-bounded",
+    cites="003 Ownership and transport",
+    says="A preview has 8 KiB at most: the end of the output, or 2 KiB, a marker and 6,083 bytes, in whole characters.",
+    start=Output(),
+    hears=(acted(Emit, by_execution, _wrote), recorded(ToolReceipt, by_recorded_execution, _shown)),
+)
+
+
 # --- the end of a turn
 
 
@@ -259,4 +338,10 @@ SETTLED_AS_TOLD = Check(
     ),
 )
 
-CHECKS = (MODEL_IS_TOLD_THE_TRUTH, REFUSALS_SAY_WHY, ENVELOPE_TELLS_WHAT_HAPPENED, SETTLED_AS_TOLD)
+CHECKS = (
+    MODEL_IS_TOLD_THE_TRUTH,
+    REFUSALS_SAY_WHY,
+    ENVELOPE_TELLS_WHAT_HAPPENED,
+    PREVIEW_IS_BOUNDED,
+    SETTLED_AS_TOLD,
+)

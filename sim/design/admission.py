@@ -87,8 +87,8 @@ def _optional_error(arguments: dict[str, object], limits: Limits) -> str:
     timeout = arguments.get("timeout", limits.shell_timeout)
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout % 1 != 0:
         return "Hosted Shell timeout must be a whole number of milliseconds."
-    if not 1 <= timeout <= limits.shell_timeout_max:
-        return f"Hosted Shell timeout must be from 1 to {limits.shell_timeout_max}."
+    if not limits.shell_timeout_min <= timeout <= limits.shell_timeout_max:
+        return f"Hosted Shell timeout must be from {limits.shell_timeout_min} to {limits.shell_timeout_max}."
     return ""
 
 

@@ -13,7 +13,6 @@ from sim.text import bounded_preview
 
 COMPLETE, PARTIAL, UNAVAILABLE = "complete", "partial", "unavailable"
 STORAGE_FAILED, SIZE_LIMIT, PRODUCER_LOST = "storage_failed", "size_limit", "producer_lost"
-LAST_ORDINAL = 65_535
 
 _PUBLISHER_URL = re.compile(r"http://127\.0\.0\.1:([1-9][0-9]{0,4})/internal/hosted-shell-publisher/v1")
 _CAPABILITY = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -221,8 +220,8 @@ def forwards_chunk(finish_queued: bool) -> bool:
 
 @rule("behaviour §1.8", without="one stream fills the Store")
 def within_bounds(segments: int, pages: int, limits: Limits) -> bool:
-    """A stream has at most 65536 segments and a bounded number of pages."""
-    return segments <= LAST_ORDINAL + 1 and pages <= limits.pages
+    """A stream has a bounded number of segments and of pages."""
+    return segments <= limits.last_ordinal + 1 and pages <= limits.pages
 
 
 @rule("003 Durable output storage", without="bytes that changed on their way into the Store are sealed")

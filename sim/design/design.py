@@ -61,7 +61,7 @@ SEED = Design()
 
 SMALL = Design(
     "seed-small",
-    Limits(segment=64, segments_per_page=2, write=32, process_buffer=256, pipe=64, reread=256),
+    Limits(segment=64, segments_per_page=2, chunk=32, write=32, process_buffer=256, pipe=64, reread=256),
 )
 """The seeds' rules with small sizes, so that a hundred bytes of output cross every boundary. Every time is real."""
 

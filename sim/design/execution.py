@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from sim.design.limits import KIB, Limits
+from sim.design.limits import Limits
 from sim.effects import Request
 from sim.protocol import SHELL, Observe, Reference, WorkerState
 from sim.rule import rule
@@ -17,9 +17,6 @@ from sim.text import Json, JsonError, has_unpaired, parse_json
 
 V2, V3 = "managed-tool/v2", "managed-tool/v3"
 """The protocols of the file tools and of foreground Shell; each is saved with the reservation."""
-
-PAYLOAD_BYTES = 256 * KIB
-"""The largest payload of a start (behaviour §1.10)."""
 
 PREPARED, DISPATCHING, EXECUTING = "prepared", "dispatching", "executing"
 CANCEL_REQUESTED, SETTLED, UNKNOWN = "cancel_requested", "settled", "unknown"
@@ -135,9 +132,9 @@ def refuses_one_call(code: str) -> bool:
 
 
 @rule("behaviour §1.10", without="a payload that no worker takes is claimed, and its execution ends unknown")
-def payload_fits(size: int) -> bool:
+def payload_fits(size: int, limits: Limits) -> bool:
     """The payload of a start has at most 256 KiB."""
-    return size <= PAYLOAD_BYTES
+    return size <= limits.payload
 
 
 @rule("behaviour §7 guard 132", without="an encoder puts `?` for half a character, and another command runs")

@@ -14,21 +14,29 @@ class Limits(msgspec.Struct, frozen=True):
     """Model requests a turn."""
     prompt: int = 64 * KIB
     history_record: int = 64 * KIB
-    """A serialized journal record, and an inline resource (003 Problem and scope)."""
+    """A serialized journal record, as its owner may write it (003 Identity, admission and model history)."""
+    inline: int = 64 * KIB
+    """A serialized journal record or an inline resource, as the Store takes it (003 Problem and scope)."""
     call_envelope: int = 64 * KIB
     """Ids and payload of one call as the broker gets them."""
+    payload: int = 256 * KIB
+    """The payload of a start, as the broker takes it (behaviour §1.10)."""
     segment: int = MIB
     """One captured segment (003 Ownership and transport)."""
     segments_per_page: int = 512
     pages: int = 64
+    last_ordinal: int = 65_535
+    """The number of the last segment that a stream can have; the first is 0."""
     page: int = 256 * KIB
     manifest: int = 64 * KIB
     content: int = MIB
     """One published piece of tool-result content (003 Durable output storage)."""
     reread: int = 16 * MIB
     """One range of the re-read at admission."""
+    chunk: int = 64 * KIB
+    """What the worker reads from a pipe, and sends, at once."""
     write: int = 64 * KIB
-    """One raw write of the worker proxy."""
+    """One raw write, as the owner takes it."""
     process_buffer: int = 64 * KIB
     """The tail of the output from which the preview is cut (003 Ownership and transport)."""
     pipe: int = 64 * KIB
@@ -47,6 +55,7 @@ class Limits(msgspec.Struct, frozen=True):
     status_poll: int = 50
     worker_poll: int = 100
     shell_timeout: int = 120_000
+    shell_timeout_min: int = 1
     shell_timeout_max: int = 600_000
     window_slack: int = 60_000
     """Added to a Shell's own timeout to give the observation window."""

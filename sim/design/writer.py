@@ -113,7 +113,7 @@ def inline_conflicts(digest: str, recorded: str) -> bool:
 @rule("003 Problem and scope; behaviour §7 guard 141", without="bulk output goes through the journal")
 def fits_inline(size: int, limits: Limits) -> bool:
     """A serialized record, and an inline resource, take at most 64 KiB."""
-    return size <= limits.history_record
+    return size <= limits.inline
 
 
 # --- publication of output

@@ -51,7 +51,7 @@ class Admission:
         intent = _intent(projection, registered)
         intended_here = (intent.activation, intent.epoch) == (owner.activation, owner.epoch)
         _require(ask(capture.intent_is_covered, intent.sequence, checkpoint.covered, intended_here))
-        recorded = await self._read(registered.args_ref, self.limits.history_record)
+        recorded = await self._read(registered.args_ref, self.limits.inline)
         computed = _digest_of(recorded)
         _require(ask(capture.recorded_arguments_match, computed, reference.input_digest))
 

@@ -76,7 +76,7 @@ class Proxy:
     async def pump(self, stream: str, pipe: Pipe) -> None:
         """Read one pipe to its end, a bounded chunk at a time, whether the capture failed or not."""
         while self.ask(capture.drains_pipe, self.failed):
-            chunk = pipe.peek(self.limits.write)
+            chunk = pipe.peek(self.limits.chunk)
             if chunk:
                 await self._forward(stream, chunk, pipe.spent)
                 pipe.drop(len(chunk))
