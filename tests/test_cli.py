@@ -28,6 +28,7 @@ from reports.explain import OBSERVED, WORDS, names
 from reports.files import WRITERS
 from reports.store import STORE
 from reports.tally import Tally
+from scenarios.trace.sentence import Matrix
 from sim.checks import Finding
 from sim.design.order import ORDER
 from sim.facts import WorkspaceLease
@@ -97,6 +98,9 @@ class FakeBench:
 
     def rules(self) -> Mapping[str, str]:
         return {"lease.exclusive": "bool", "lease.never_asked": "bool"}
+
+    def traced(self) -> tuple[Matrix, ...]:
+        return ()
 
     def design(self, row: str) -> str:
         return self.design_digest

@@ -13,7 +13,7 @@ from faults.plans import NOTHING, write
 from scenarios.judge import PASSED
 from scenarios.rows import ROWS
 from scenarios.trace import MATRICES
-from scenarios.trace.omission import without
+from scenarios.trace.planting import plan_of, without
 from scenarios.trace.sentence import (
     LATER,
     MISSING,
@@ -23,7 +23,6 @@ from scenarios.trace.sentence import (
     Omission,
     Sentence,
     Witness,
-    plan_of,
 )
 from sim.checks import CHECKS, judge
 from sim.run import run

@@ -6,10 +6,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import msgspec
-from msgspec.structs import replace
-
-from scenarios.row import Row, own_plan
-from sim.points import Plan
 
 NOT_SIMULABLE, LATER, MISSING = "not simulable", "later", "open"
 """Why a sentence is carried by nothing: it cannot be; another part of the bench will; a row or breakage is missing."""
@@ -132,8 +128,3 @@ def later(number: str, text: str, what: str, reason: str) -> Sentence:
 def missing(number: str, text: str, what: str) -> Sentence:
     """A sentence that a row could carry: ``what`` is missing for it."""
     return Sentence(number, text, aside=Aside(MISSING, what))
-
-
-def plan_of(carrier: Carrier, row: Row) -> Plan:
-    """The strikes under which a carrier's row is played: its own, and the carrier's on top."""
-    return own_plan(replace(row, faults=(*row.faults, carrier.fault))) if carrier.fault else row.plan

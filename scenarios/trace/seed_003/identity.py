@@ -56,7 +56,7 @@ IDENTITY = Section(
         ),
         carried(
             "003.101",
-            "Before the first side effect the owner holds that mapping against the checkpoint that covers it.",
+            "Before the first side effect the owner holds the mapping of a call against the checkpoint that covers it.",
             Omission("Checkpoint.await_runtime", "one-call", "order"),
             Witness(
                 "capture.recorded_arguments_match",
