@@ -34,12 +34,20 @@ class Traced:
             for carrier in sentence.carriers
             if carrier.fault
         }
+        self._carrying = {
+            carrier.row
+            for matrix in self.matrices
+            for sentence in matrix.sentences()
+            for carrier in sentence.carriers
+        }
         self._ran: set[str] = set()
         self._troubled: set[str] = set()
         self._spoke: set[tuple[str, str]] = set()
 
     def add(self, record: Record) -> None:
         """Note one run."""
+        if record.row not in self._carrying:
+            return
         self._ran.add(record.row)
         cell = (record.row, record.step, record.fate)
         if cell in self._struck:

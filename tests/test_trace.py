@@ -83,7 +83,7 @@ def test_every_sentence_is_one_sentence_and_carried_or_argued():
         assert sentence.text.endswith("."), sentence
         assert ". " not in sentence.text, sentence
         assert bool(sentence.carriers) != bool(sentence.aside), sentence
-        if sentence.aside and sentence.aside.kind != MISSING:
+        if sentence.aside:
             assert sentence.aside.reason.endswith("."), sentence
 
 

@@ -36,7 +36,7 @@ IDENTITY = Section(
         missing(
             "003.98",
             "That a call runs by protocol v3 is durable before a start, too.",
-            "tools: an execution under protocol v2 beside one under v3",
+            "tools: an execution under protocol v2 beside one under v3.",
         ),
         carried(
             "003.99",
@@ -52,7 +52,7 @@ IDENTITY = Section(
         missing(
             "003.100",
             "The resource of an intent's route keeps the payload for the Broker.",
-            "capture: content by reference",
+            "capture: content by reference.",
         ),
         carried(
             "003.101",
@@ -69,22 +69,22 @@ IDENTITY = Section(
         missing(
             "003.102",
             "The checkpoint over a call belongs to the current turn, its prompt and the activation that committed it.",
-            "lifecycle: a checkpoint of another turn, prompt or activation",
+            "lifecycle: a checkpoint of another turn, prompt or activation.",
         ),
         missing(
             "003.103",
             "The checkpoint still belongs to them after detaching and loading, and after a restart of the harness.",
-            "lifecycle: a Session that is detached and loaded again",
+            "lifecycle: a Session that is detached and loaded again.",
         ),
         missing(
             "003.104",
             "A turn that is not finished cannot pass for another one.",
-            "lifecycle: a second prompt over an open turn",
+            "lifecycle: a second prompt over an open turn.",
         ),
         missing(
             "003.105",
             "The binding keeps the worker call's id as that of its invocation.",
-            "publisher: a request about another worker call",
+            "publisher: a request about another worker call.",
         ),
         carried(
             "003.106",
@@ -118,12 +118,12 @@ IDENTITY = Section(
                 ),
             ),
         ),
-        missing("003.109", "Local and Hosted turns share one admission.", "local: the local wrapper"),
+        missing("003.109", "Local and Hosted turns share one admission.", "local: the local wrapper."),
         missing(
-            "003.110", "The local wrapper keeps its guards of lease and root.", "local: the local wrapper"
+            "003.110", "The local wrapper keeps its guards of lease and root.", "local: the local wrapper."
         ),
         missing(
-            "003.111", "The local wrapper advances its checkpoint by itself.", "local: the local wrapper"
+            "003.111", "The local wrapper advances its checkpoint by itself.", "local: the local wrapper."
         ),
         carried(
             "003.112",
@@ -156,7 +156,7 @@ IDENTITY = Section(
         missing(
             "003.115",
             "Output is read again in bounded ranges.",
-            "sizes: output of several ranges, and a check that looks at them",
+            "sizes: output of several ranges, and a check that looks at them.",
         ),
         carried(
             "003.116",
@@ -359,17 +359,17 @@ IDENTITY = Section(
         missing(
             "003.143",
             "If an admitted result does not fit, ownership is kept for recovery, and no omission is committed.",
-            "sizes: an admitted result that does not fit",
+            "sizes: an admitted result that does not fit.",
         ),
         missing(
             "003.144",
             "An admitted result that does not fit is not acknowledged.",
-            "sizes: an admitted result that does not fit",
+            "sizes: an admitted result that does not fit.",
         ),
         missing(
             "003.145",
             "Results of file tools that are too large still get their bounded note instead.",
-            "tools: a file result over the record's bound",
+            "tools: a file result over the record's bound.",
         ),
     ),
 )

@@ -10,7 +10,7 @@ LIFECYCLE = Section(
         missing(
             "003.146",
             "The runtime is warmed while the model is asked.",
-            "lifecycle: a row that is red when one waits for the other",
+            "lifecycle: a row that is red when one waits for the other.",
         ),
         carried(
             "003.147",
@@ -20,7 +20,7 @@ LIFECYCLE = Section(
         missing(
             "003.148",
             "A turn of file tools alone asks for no publication either.",
-            "tools: a turn of file calls alone",
+            "tools: a turn of file calls alone.",
         ),
         carried(
             "003.149",
@@ -30,7 +30,7 @@ LIFECYCLE = Section(
         missing(
             "003.150",
             "A command runs in the saved directory of its Workspace.",
-            "fixture: a command that runs beside a decoy in the harness's directory",
+            "fixture: a command that runs beside a decoy in the harness's directory.",
         ),
         carried(
             "003.151",
@@ -160,7 +160,7 @@ LIFECYCLE = Section(
             Omission("ClosePublisher", "one-call", "listener-closes-with-its-turn"),
         ),
         missing(
-            "003.171", "Closing deletes no retained output.", "capture: a fresh reader behind the turn's end"
+            "003.171", "Closing deletes no retained output.", "capture: a fresh reader behind the turn's end."
         ),
     ),
 )

@@ -15,7 +15,7 @@ OWNERSHIP = Section(
         missing(
             "003.15",
             "The owner's listener has a port of its own on the loopback address, and one fixed path.",
-            "publisher: a worker is handed another path or port",
+            "publisher: a worker is handed another path or port.",
         ),
         carried(
             "003.16",
@@ -35,7 +35,7 @@ OWNERSHIP = Section(
         missing(
             "003.19",
             "The publisher's registration installs the listener's address in the original Runtime Session.",
-            "publisher: a registration from another Runtime Session, or from one that holds nothing",
+            "publisher: a registration from another Runtime Session, or from one that holds nothing.",
         ),
         carried(
             "003.20",
@@ -45,10 +45,10 @@ OWNERSHIP = Section(
         missing(
             "003.21",
             "The worker accepts nothing but a canonical loopback address.",
-            "publisher: addresses that are almost canonical",
+            "publisher: addresses that are almost canonical.",
         ),
         missing(
-            "003.22", "The worker follows no redirect.", "publisher: a listener that answers with a redirect"
+            "003.22", "The worker follows no redirect.", "publisher: a listener that answers with a redirect."
         ),
         carried(
             "003.23",
@@ -58,12 +58,12 @@ OWNERSHIP = Section(
         missing(
             "003.24",
             "No reference in a journal, and no argument of the model, contains the capability.",
-            "publisher: something that would write it there, for `secrets-stand-nowhere` to notice",
+            "publisher: something that would write it there, for `secrets-stand-nowhere` to notice.",
         ),
         missing(
             "003.25",
             "The token of the Session Store's writer never reaches a worker.",
-            "publisher: something that would send it there, for `secrets-stand-nowhere` to notice",
+            "publisher: something that would send it there, for `secrets-stand-nowhere` to notice.",
         ),
         carried(
             "003.26",
@@ -74,7 +74,7 @@ OWNERSHIP = Section(
         missing(
             "003.27",
             "Raw output reaches the owner in writes of bounded size.",
-            "sizes: a write over the bound",
+            "sizes: a write over the bound.",
         ),
         carried(
             "003.28",
@@ -108,13 +108,13 @@ OWNERSHIP = Section(
         missing(
             "003.31",
             "Captured output is cut into segments of at most 1 MiB.",
-            "sizes: a segment size beyond what the Store takes",
+            "sizes: a segment size beyond what the Store takes.",
         ),
-        missing("003.32", "Pages of a manifest are bounded.", "sizes: more segments than a page may name"),
+        missing("003.32", "Pages of a manifest are bounded.", "sizes: more segments than a page may name."),
         missing(
             "003.33",
             "Each of the two streams waits when its owner is slow, and does not stop the other.",
-            "sizes: a slow owner under output on both streams",
+            "sizes: a slow owner under output on both streams.",
         ),
         carried(
             "003.34",
@@ -150,7 +150,7 @@ OWNERSHIP = Section(
         missing(
             "003.40",
             "Draining behind a failed capture needs bounded memory.",
-            "sizes: a failed capture under large output",
+            "sizes: a failed capture under large output.",
         ),
         carried(
             "003.41",
@@ -187,7 +187,7 @@ OWNERSHIP = Section(
         missing(
             "003.45",
             "A longer preview keeps up to 2 KiB of the beginning.",
-            "preview: one without its head, and a check that looks for it",
+            "preview: one without its head, and a check that looks for it.",
         ),
         carried(
             "003.46",
@@ -197,7 +197,7 @@ OWNERSHIP = Section(
         missing(
             "003.47",
             "A preview is cut between characters only.",
-            "preview: one that is cut between bytes, and a check that looks for it",
+            "preview: one that is cut between bytes, and a check that looks for it.",
         ),
         carried(
             "003.48",
@@ -208,7 +208,7 @@ OWNERSHIP = Section(
         missing(
             "003.49",
             "The end that is shown is the end of the process's 64 KiB buffer.",
-            "sizes: another buffer, and a check that looks for its beginning",
+            "sizes: another buffer, and a check that looks for its beginning.",
         ),
         not_simulable(
             "003.50",
@@ -228,27 +228,27 @@ OWNERSHIP = Section(
         missing(
             "003.53",
             "The model is not sent to a path on the worker, which it cannot reach.",
-            "preview: a response that names a path, and a check that looks for it",
+            "preview: a response that names a path, and a check that looks for it.",
         ),
         missing(
             "003.54",
             "The Broker registers a publisher only for the Runtime Session that was selected originally.",
-            "publisher: a registration by another Runtime Session",
+            "publisher: a registration by another Runtime Session.",
         ),
         missing(
             "003.55",
             "The Broker's registration asks for the binding, the lease and the ownership of the Workspace.",
-            "publisher: a registration without each of them",
+            "publisher: a registration without each of them.",
         ),
         missing(
             "003.56",
             "The worker takes a registration only by the authenticated runtime that was selected.",
-            "publisher: a registration by a stranger",
+            "publisher: a registration by a stranger.",
         ),
         missing(
             "003.57",
             "A registration at the worker cannot be changed for its Runtime Session.",
-            "publisher: a second registration with another address",
+            "publisher: a second registration with another address.",
         ),
         carried(
             "003.58",
@@ -292,17 +292,17 @@ OWNERSHIP = Section(
         missing(
             "003.62",
             "Write, finish, finalize and accept ask for the activation under which the capture was opened.",
-            "publisher: an owner that was replaced between opening and writing",
+            "publisher: an owner that was replaced between opening and writing.",
         ),
         missing(
             "003.63",
             "Write, finish, finalize and accept ask for the original execution, as registered and mapped to its calls.",
-            "publisher: a request about another execution",
+            "publisher: a request about another execution.",
         ),
         missing(
             "003.64",
             "Write, finish, finalize and accept ask for the identity of the capture.",
-            "publisher: a request about another capture",
+            "publisher: a request about another capture.",
         ),
         later(
             "003.65",
@@ -355,7 +355,7 @@ OWNERSHIP = Section(
         missing(
             "003.69",
             "The Broker does so by the protocol that was saved for the execution, and never falls back to version 2.",
-            "tools: an execution under protocol v2 beside one under v3",
+            "tools: an execution under protocol v2 beside one under v3.",
         ),
     ),
 )

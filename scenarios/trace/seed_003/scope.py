@@ -10,12 +10,12 @@ SCOPE = Section(
         missing(
             "003.1",
             "A Hosted turn runs Shell commands only under a profile that was chosen for them explicitly.",
-            "tools: a Session under another profile, whose model asks for a Shell",
+            "tools: a Session under another profile, whose model asks for a Shell.",
         ),
         missing(
             "003.2",
             "The Shell profile offers reading, writing and editing of files as Hosted turns had them before.",
-            "tools: file calls beside a Shell",
+            "tools: file calls beside a Shell.",
         ),
         carried(
             "003.3",
@@ -30,17 +30,17 @@ SCOPE = Section(
         missing(
             "003.5",
             "A turn without tools goes exactly as it did before there was the profile.",
-            "tools: one turn of text under either profile, compared event by event",
+            "tools: one turn of text under either profile, compared event by event.",
         ),
         missing(
             "003.6",
             "A turn under the profile of file tools goes exactly as it did before.",
-            "tools: one turn of file calls under either profile, compared event by event",
+            "tools: one turn of file calls under either profile, compared event by event.",
         ),
         missing(
             "003.7",
             "Only a worker that was provisioned on its owner's host is served.",
-            "publisher: a worker is handed the address of another host",
+            "publisher: a worker is handed the address of another host.",
         ),
         not_simulable(
             "003.8",
@@ -59,7 +59,7 @@ SCOPE = Section(
             Witness("admission.shape_error", "never", "refused-shape", "argument-bytes"),
         ),
         missing(
-            "003.11", "Nothing collects retained output by itself.", "capture: a reader long after the turn"
+            "003.11", "Nothing collects retained output by itself.", "capture: a reader long after the turn."
         ),
         carried(
             "003.12",

@@ -27,22 +27,22 @@ STORAGE = Section(
         missing(
             "003.72",
             "The publication admits content of tool results, of at most 1 MiB.",
-            "sizes: content at its bound and beyond",
+            "sizes: content at its bound and beyond.",
         ),
         missing(
             "003.73",
             "The publication admits pages, of at most 256 KiB.",
-            "sizes: a page at its bound and beyond",
+            "sizes: a page at its bound and beyond.",
         ),
         missing(
             "003.74",
             "The publication admits manifests, of at most 64 KiB.",
-            "sizes: a manifest at its bound and beyond",
+            "sizes: a manifest at its bound and beyond.",
         ),
         missing(
             "003.75",
             "The publication admits no other kind of resource.",
-            "publisher: a publication of another kind",
+            "publisher: a publication of another kind.",
         ),
         carried(
             "003.76",
@@ -77,12 +77,12 @@ STORAGE = Section(
         missing(
             "003.79",
             "Publishing other bytes or metadata under an id that is used conflicts.",
-            "publisher: other bytes under a used id",
+            "publisher: other bytes under a used id.",
         ),
         missing(
             "003.80",
             "Each capture, stream and ordinal has a resource id that follows from them.",
-            "capture: segments whose ids come from elsewhere, for a reader to miss",
+            "capture: segments whose ids come from elsewhere, for a reader to miss.",
         ),
         carried(
             "003.81",
@@ -122,15 +122,15 @@ STORAGE = Section(
         missing(
             "003.84",
             "The adapter takes only standard output and standard error.",
-            "publisher: a write to a third stream",
+            "publisher: a write to a third stream.",
         ),
         missing(
-            "003.85", "The adapter takes ordinals only without a gap.", "publisher: a segment that skips one"
+            "003.85", "The adapter takes ordinals only without a gap.", "publisher: a segment that skips one."
         ),
         missing(
             "003.86",
             "What is known of open uploads is bounded in memory.",
-            "sizes: more segments and pages than the bounds allow",
+            "sizes: more segments and pages than the bounds allow.",
         ),
         carried(
             "003.87",
@@ -145,10 +145,10 @@ STORAGE = Section(
         missing(
             "003.89",
             "A new reader can verify manifest, pages, seals and segments when no producer lives any more.",
-            "capture: a fresh reader",
+            "capture: a fresh reader.",
         ),
-        missing("003.90", "What was published stays with its Session.", "capture: a fresh reader"),
-        missing("003.91", "An acknowledgement deletes nothing.", "capture: a fresh reader behind the ACK"),
+        missing("003.90", "What was published stays with its Session.", "capture: a fresh reader."),
+        missing("003.91", "An acknowledgement deletes nothing.", "capture: a fresh reader behind the ACK."),
         carried(
             "003.92",
             "What is published and not admitted never lets the model go on.",

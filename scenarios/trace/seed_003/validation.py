@@ -15,7 +15,7 @@ VALIDATION = Section(
         missing(
             "003.173",
             "It is tested that publications are immutable.",
-            "publisher: other bytes under a used id",
+            "publisher: other bytes under a used id.",
         ),
         carried(
             "003.174",
@@ -56,7 +56,7 @@ VALIDATION = Section(
         missing(
             "003.176",
             "It is tested that identities of other Sessions and activations are refused.",
-            "publisher: requests across Sessions and activations",
+            "publisher: requests across Sessions and activations.",
         ),
         carried(
             "003.177",
@@ -85,7 +85,7 @@ VALIDATION = Section(
         missing(
             "003.181",
             "That turns of files alone, and without tools, go as before is tested.",
-            "tools: such turns compared event by event",
+            "tools: such turns compared event by event.",
         ),
         carried(
             "003.182",
@@ -122,17 +122,17 @@ VALIDATION = Section(
         missing(
             "003.188",
             "A command changes the selected Workspace, and never a decoy beside the harness.",
-            "fixture: a command that runs beside a decoy in the harness's directory",
+            "fixture: a command that runs beside a decoy in the harness's directory.",
         ),
         missing(
             "003.189",
             "100 MiB go through, with a digest and an end of its own for each stream.",
-            "fixture: 100 MiB over both streams",
+            "fixture: 100 MiB over both streams.",
         ),
         missing(
             "003.190",
             "Retained output is read again when its producers have stopped.",
-            "capture: a fresh reader",
+            "capture: a fresh reader.",
         ),
         carried(
             "003.191",
@@ -188,17 +188,17 @@ VALIDATION = Section(
         missing(
             "003.200",
             "The fixture of six Workspaces verifies complete output of 100 MiB.",
-            "fixture: its row",
+            "fixture: its row.",
         ),
-        missing("003.201", "The fixture verifies a publication that fails in SQL.", "fixture: its row"),
+        missing("003.201", "The fixture verifies a publication that fails in SQL.", "fixture: its row."),
         missing(
-            "003.202", "The fixture verifies lost replies to a raw write and to a start.", "fixture: its row"
+            "003.202", "The fixture verifies lost replies to a raw write and to a start.", "fixture: its row."
         ),
-        missing("003.203", "The fixture verifies cancellation.", "fixture: its row"),
+        missing("003.203", "The fixture verifies cancellation.", "fixture: its row."),
         missing(
             "003.204",
             "The fixture verifies a fresh reader when the producers are shut down.",
-            "fixture: its row",
+            "fixture: its row.",
         ),
     ),
 )
