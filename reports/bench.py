@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import msgspec
 
 from reports.trouble import Trouble
+from scenarios.trace.sentence import Matrix
 from sim.checks.check import Finding
 from sim.history import History
 from sim.outcome import Outcome
@@ -87,6 +88,10 @@ class Bench(Protocol):
         """The name of every rule of the design, with the type of its answer."""
         ...
 
+    def traced(self) -> tuple[Matrix, ...]:
+        """The sentences of each seed, with the rows that carry them."""
+        ...
+
     def design(self, row: str) -> str:
         """The digest of the design that the row is played under."""
         ...
@@ -156,6 +161,12 @@ class House:
         from sim.design.design import catalogue
 
         return {name: rule.answer.__annotations__["return"] for name, rule in catalogue().items()}
+
+    def traced(self) -> tuple[Matrix, ...]:
+        """The trace matrices of :mod:`scenarios.trace`."""
+        from scenarios.trace import MATRICES
+
+        return tuple(MATRICES.values())
 
     def design(self, row: str) -> str:
         """The digest of the row's design; of a file, of all that it says."""

@@ -111,7 +111,17 @@ class Campaign:
         )
         rules = dict(self.bench.rules())
         rows = tuple(self._rows)
-        return Outline(released(), code(), self.selection, self.faults, rows, titles, rules, shard=shard)
+        return Outline(
+            released(),
+            code(),
+            self.selection,
+            self.faults,
+            rows,
+            titles,
+            rules,
+            shard=shard,
+            traced=self.bench.traced(),
+        )
 
     def recipe(self) -> Recipe:
         """What to send to another machine, to have runs of this campaign made there."""

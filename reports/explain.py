@@ -1,4 +1,4 @@
-"""What the bench's names mean: rows, fates, checks, rules of the design, and what stands in a point."""
+"""What the bench's names mean: rows, fates, checks, rules, sentences of a seed, and what stands in a point."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from faults.fates import ANY, TIME, VOCABULARY, Kind
 from faults.plans import nearest, write
+from reports import sentences
 from reports.bench import Bench
 from reports.campaign import AS_BEFORE, OTHERWISE, TROUBLE, WRONG
 from reports.trouble import Trouble
@@ -51,12 +52,14 @@ def explain(bench: Bench, name: str, width: int) -> Iterator[str]:
     """
     kinds = (_row, _fate, _check, _rule, _label, _step, _word, _observed)
     found = [entry for kind in kinds for entry in kind(bench, name)]
-    if not found:
+    traced = sentences.explained(bench, name, width)
+    if not found and not traced:
         raise Trouble(
-            f"'{show(name)}' is no row, fate, check, rule, label of a point, step, mark or ending."
+            f"'{show(name)}' is no row, fate, check, rule, label of a point, step, mark, ending, seed or sentence."
             f"{nearest(name, names(bench))} "
             "`turnproof list rows`, `fates`, `checks` and `rules` name them all."
         )
+    yield from traced
     for entry in found:
         yield from (fill(show(line), width, subsequent_indent="  ", break_on_hyphens=False) for line in entry)
     yield from map(show, _example(bench, name, width))
@@ -64,7 +67,17 @@ def explain(bench: Bench, name: str, width: int) -> Iterator[str]:
 
 def names(bench: Bench) -> list[str]:
     """Every name that can be explained."""
-    return [*bench.rows(), *VOCABULARY, *checks(), *rules(), *labels(), *ORDER, *WORDS, OBSERVED]
+    return [
+        *bench.rows(),
+        *VOCABULARY,
+        *checks(),
+        *rules(),
+        *labels(),
+        *ORDER,
+        *WORDS,
+        OBSERVED,
+        *sentences.names(bench),
+    ]
 
 
 def _example(bench: Bench, name: str, width: int) -> list[str]:
@@ -115,7 +128,7 @@ def _row(bench: Bench, name: str) -> Iterator[list[str]]:
     if card is not None:
         cases = f" It plays {', '.join(card.cases)}." if card.cases else ""
         own = f" Its own faults: {write(card.plan)}." if card.plan.strikes else ""
-        yield [f"row {name} ({card.cites})", f"{card.why}.{cases}{own}"]
+        yield [f"row {name} ({card.cites})", f"{card.why}.{cases}{own}", *sentences.carried_by(bench, name)]
 
 
 def _fate(bench: Bench, name: str) -> Iterator[list[str]]:
@@ -134,13 +147,14 @@ def _fate(bench: Bench, name: str) -> Iterator[list[str]]:
 def _check(bench: Bench, name: str) -> Iterator[list[str]]:
     check = checks().get(name)
     if check is not None:
-        yield [f"check {name} ({check.cites})", check.says]
+        yield [f"check {name} ({check.cites})", check.says, *sentences.carried_by(bench, name)]
 
 
 def _rule(bench: Bench, name: str) -> Iterator[list[str]]:
     rule = rules().get(name)
     if rule is not None:
-        yield [f"rule {name} ({rule.cites})", rule.says, f"Without it: {rule.without.rstrip('.')}."]
+        without = f"Without it: {rule.without.rstrip('.')}."
+        yield [f"rule {name} ({rule.cites})", rule.says, without, *sentences.carried_by(bench, name)]
 
 
 def _label(bench: Bench, name: str) -> Iterator[list[str]]:

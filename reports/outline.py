@@ -14,6 +14,7 @@ import msgspec
 
 from faults.engine import CHUNK, Chunk, chunks
 from faults.sweeps import Selection
+from scenarios.trace.sentence import Matrix
 
 DECIDING = ("sim", "faults", "scenarios", "reports")
 """The packages that decide what a run comes to, and what is recorded of it."""
@@ -73,7 +74,8 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
     """All that is known of a campaign before its first run; outlines that differ are different campaigns.
 
     ``version`` is that of the bench and ``code`` a digest of what it runs; ``rows`` are the selected ones, counted,
-    ``titles`` those of the whole bench, and ``rules`` the rules of the design with the types of their answers.
+    ``titles`` those of the whole bench, ``rules`` the rules of the design with the types of their answers, and
+    ``traced`` the sentences of the seeds, as that bench had them.
     """
 
     version: str
@@ -85,6 +87,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
     rules: dict[str, str]
     chunk: int = CHUNK
     shard: Shard = WHOLE
+    traced: tuple[Matrix, ...] = ()
 
     @cached_property
     def size(self) -> Size:
@@ -125,6 +128,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
             ("runs in a chunk", self.chunk, other.chunk),
             ("rows of the bench", self.titles, other.titles),
             ("rules of the design", self.rules, other.rules),
+            ("sentences of the seeds", self.traced, other.traced),
         )
         found = [what for what, one, another in columns if one != another]
         if self.selection.rows == other.selection.rows:

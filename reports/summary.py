@@ -127,6 +127,8 @@ def _head(tally: Tally) -> Iterator[str]:
     yield f"**{tally.verdict}** · {tally.made}: {tally.came_to} · {by}"
     yield ""
     yield " · ".join(f"`{mark}` {MEANING[mark]}" for mark in MARKS)
+    for line in tally.traced.in_lines():
+        yield from ("", text(line))
 
 
 # --- numbers

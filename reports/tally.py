@@ -8,6 +8,7 @@ from reports.bench import BROKEN, FINDING, MISSED, PASSED
 from reports.campaign import Record
 from reports.outline import Outline
 from reports.sometimes import Sometimes
+from reports.traced import Traced
 from reports.trouble import BENCH_ERROR, CLEAN, FINDINGS, INCOMPLETE, INTERRUPTED
 
 KEPT = 1_000
@@ -31,12 +32,14 @@ class Tally:
         self.cells: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self.endings: Counter[str] = Counter()
         self.sometimes = Sometimes(campaign.rules)
+        self.traced = Traced(campaign)
         self.kept: list[Record] = []
 
     def add(self, record: Record) -> None:
         """Count one run."""
         if record.status != BROKEN:
             self.sometimes.add(record.seen)
+        self.traced.add(record)
         self.done += 1
         self.statuses[record.status] += 1
         self.rows[record.row][record.mark] += 1

@@ -21,6 +21,7 @@ from click.testing import CliRunner, Result
 from faults.fates import VOCABULARY
 from faults.plans import read, write
 from faults.sweeps import Selection
+from reports import sentences
 from reports.bench import Bench, House, Judged
 from reports.campaign import Campaign
 from reports.cli import cli
@@ -28,6 +29,7 @@ from reports.explain import OBSERVED, WORDS, names
 from reports.files import WRITERS
 from reports.store import STORE
 from reports.tally import Tally
+from scenarios.trace.sentence import Matrix
 from sim.checks import Finding
 from sim.design.order import ORDER
 from sim.facts import WorkspaceLease
@@ -97,6 +99,9 @@ class FakeBench:
 
     def rules(self) -> Mapping[str, str]:
         return {"lease.exclusive": "bool", "lease.never_asked": "bool"}
+
+    def traced(self) -> tuple[Matrix, ...]:
+        return ()
 
     def design(self, row: str) -> str:
         return self.design_digest
@@ -641,7 +646,8 @@ def test_the_real_bench_runs_and_sweeps(tmp_path: Path) -> None:
 
 
 def test_every_name_is_explained_in_whole_sentences() -> None:
-    for name in set(names(House())) - {OBSERVED, *WORDS, *ORDER}:  # tests/test_cases.py and test_explain.py
+    elsewhere = {OBSERVED, *WORDS, *ORDER, *sentences.names(House())}  # test_cases, test_explain, test_traced
+    for name in set(names(House())) - elsewhere:
         result = turnproof("explain", name, bench=House())
         assert result.exit_code == 0, name
         title = r"(row|fate|check|rule|label) [^ ]+ (\(.+\) |of a (call|commit|act) )?[^ ]"

@@ -242,6 +242,53 @@ def test_without_scripts_the_tables_stand_and_the_reader_is_told_why_the_rest_is
     assert "reply-lost" in reader.page.locator("main").inner_text()
 
 
+# --- the sentences of a seed
+
+
+def test_every_sentence_stands_with_its_rows_and_what_they_came_to(read: Any, leaky: Path) -> None:
+    reader, traced = read(leaky, java_script_enabled=False), tallied(leaky).traced
+    lines = reader.page.locator(".traced tbody tr").all_inner_texts()
+    sentences = [sentence for matrix in traced.matrices for sentence in matrix.sentences()]
+    assert len(lines) == len(sentences) > 100
+    for line, sentence in zip(lines, sentences, strict=True):
+        for told in (sentence.number, sentence.text, traced.of_sentence(sentence)):
+            assert told in line
+        for carrier in sentence.carriers:
+            assert f"by {carrier.check}: {carrier.planted}" in line
+    assert {"passed", "not selected"} <= {traced.of_sentence(sentence) for sentence in sentences}
+
+
+def test_sentences_are_filtered_by_words_and_result(read: Any, leaky: Path) -> None:
+    reader, traced = read(leaky), tallied(leaky).traced
+    found = [
+        sentence.number
+        for matrix in traced.matrices
+        for sentence in matrix.sentences()
+        if traced.of_sentence(sentence) == "not selected" and "publisher" in sentence.text.lower()
+    ]
+    seed = reader.page.locator(".seed")
+    seed.get_by_label("Result").select_option("not selected")
+    seed.get_by_label("Search").fill("publisher")
+    shown = seed.locator(".traced tbody tr:visible")
+    assert set(found) <= set(shown.locator("th").all_inner_texts())
+    for line in shown.all_inner_texts():
+        assert "publisher" in line.lower()
+        assert "not selected" in line
+    seed.get_by_label("Search").fill("nobody ever wrote this")
+    expect(seed.locator(".empty")).to_be_visible()
+    assert shown.count() == 0
+    seed.get_by_role("button", name="Reset").click()
+    expect(seed.locator(".empty")).to_be_hidden()
+    assert shown.count() == len(list(traced.matrices[0].sentences()))
+
+
+def test_the_row_of_a_sentence_leads_into_the_matrix(read: Any, leaky: Path) -> None:
+    reader = read(leaky)
+    reader.page.locator(".carrier a", has_text="one-call").first.click()
+    expect(reader.page.locator(".rows [aria-current=true] b")).to_have_text("one-call")
+    assert reader.page.url.endswith("#matrix-title")
+
+
 # --- the matrix
 
 

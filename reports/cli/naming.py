@@ -77,7 +77,10 @@ def _table(rows: Iterable[list[str]]) -> None:
 @click.argument("name", shell_complete=complete_name)
 @click.pass_obj
 def explain(bench: Bench, name: str) -> None:
-    """Say what a row, fate, check, rule or label of a point means, and where it is written."""
+    """Say what a row, fate, check, rule or label of a point means, and where it is written.
+
+    The number of a seed (003) gives its sentences with what carries them, and that of a sentence (003.27) that one.
+    """
     from reports.explain import explain as entries
 
     say(entries(bench, name, width()))

@@ -17,15 +17,18 @@ from faults.fates import VOCABULARY
 from reports.book import Book
 from reports.campaign import MEANING
 from reports.page.parcels import Index, pack, plans, trails
+from reports.page.sentences import Seed
 from reports.sometimes import FORMS, NOWHERE
 from reports.summary import MARKS, not_covered
 from reports.tally import Tally
+from reports.traced import RESULTS
 from reports.trouble import BENCH_ERROR, CLEAN, FINDINGS, INCOMPLETE, INTERRUPTED
 from sim.design.order import ORDER
 from sim.text import show
 
 SCRIPTS = tuple(
-    f"scripts/{name}.js" for name in ("page", "matrix", "runs", "trail", "diagram", "walk", "run", "start")
+    f"scripts/{name}.js"
+    for name in ("page", "matrix", "runs", "trail", "diagram", "walk", "run", "sentences", "start")
 )
 """The page's scripts, each of which stands on those before it."""
 
@@ -88,6 +91,8 @@ def _told(book: Book) -> Mapping[str, Any]:
         "endings": sorted(tally.endings.items(), key=lambda item: (-item[1], item[0])),
         "never": list(tally.sometimes.never()),
         "not_covered": list(not_covered(tally)),
+        "seeds": [Seed(matrix, tally) for matrix in tally.traced.matrices],
+        "results": RESULTS,
     }
 
 

@@ -99,6 +99,7 @@ async function begin() {
   scheme();
   book = await parcel("index");
   filters();
+  filterSentences();
   document.addEventListener("click", clicked);
   $("matrix").addEventListener("keydown", walkMatrix);
   addEventListener("hashchange", fromAddress);
