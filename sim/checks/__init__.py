@@ -10,6 +10,7 @@ from sim.checks import (
     durable,
     ending,
     identity,
+    intruder,
     journal,
     leases,
     ledger,
@@ -38,6 +39,7 @@ CHECKS: tuple[Check, ...] = (
     *secrecy.CHECKS,
     *truth.CHECKS,
     *listener.CHECKS,
+    *intruder.CHECKS,
     *ending.CHECKS,
 )
 """All of them."""

@@ -29,6 +29,10 @@ class Limits(msgspec.Struct, frozen=True):
     """One range of the re-read at admission."""
     write: int = 64 * KIB
     """One raw write of the worker proxy."""
+    body: int = 256 * KIB
+    """One request's body at the publisher (behaviour §5)."""
+    registration: int = 16 * KIB
+    """The body of a publisher registration at the worker (behaviour §5)."""
     process_buffer: int = 64 * KIB
     """The tail of the output from which the preview is cut (003 Ownership and transport)."""
     pipe: int = 64 * KIB
