@@ -41,7 +41,8 @@ OWNED = ("harness", "journal", "publisher")
 
 
 OUTSIDER = "intruder"
-"""An actor that is no part of the system: what it asks is nobody's step, and only ``intruded`` hears of it."""
+"""An actor that is no part of the system. What it asks, and what is asked for its sake, is no step of any turn: only
+``intruded`` hears of that. What it is answered, and every row and deed that comes of it, is judged as anybody's."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -188,7 +189,7 @@ def asked(request: type, subject: Subject, step: Step) -> Hearing:
 
 
 def intruded(request: type, subject: Subject, step: Step) -> Hearing:
-    """An outsider sent a request, which is nobody's step of a turn; the step is given the request."""
+    """An outsider sent a request, or somebody for its sake; the step is given the request."""
     return Hearing(Asked, (OUTSIDER, request), subject, step)
 
 
@@ -382,7 +383,7 @@ class Judge:
 
     def _on_began(self, event: Began) -> None:
         self._began[event.script] = event
-        if event.actor == OUTSIDER:
+        if event.actor == OUTSIDER or event.parent in self._outside:
             self._outside.add(event.script)
 
     def _on_asked(self, event: Asked) -> None:
@@ -401,7 +402,7 @@ class Judge:
     def _on_learned(self, event: Learned) -> None:
         question = self._requests.get(event.exchange, NOBODY)
         heard = self._learned.get(question.request.__class__)
-        if heard is not None:
+        if heard is not None and event.script not in self._outside:
             self._tell_of(heard, question, event, event)
 
     def _on_committed(self, event: Committed) -> None:
