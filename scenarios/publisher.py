@@ -134,6 +134,7 @@ ENVELOPES = (
     sent(OPENED, "AcceptCapture", "other envelope", REFUSED),
     sent(FINALIZED, "WriteOutput", "nothing", REFUSED),
     sent(FINALIZED, "FinalizeCapture", "nothing", "Envelope"),
+    sent(FINALIZED, "FinalizeCapture", "a large body", "Envelope"),
     sent(FINALIZED, "AcceptCapture", "unknown execution", REFUSED),
     sent(FINALIZED, "AcceptCapture", "other envelope", REFUSED),
     sent(FINALIZED, "AcceptCapture", "oversized", INVALID),
@@ -169,8 +170,8 @@ INSTALLING = (
     sent(HELD, "InstallPublisher", "short capability", MALFORMED),
     sent(HELD, "InstallPublisher", "foreign alphabet", MALFORMED),
     sent(HELD, "InstallPublisher", "oversized", MALFORMED),
-    sent(HELD, "InstallPublisher", "other generation", OTHER_IDENTITY),
     sent(RESERVED, "InstallPublisher", "other descriptor", OTHER_IDENTITY),
+    sent(RESERVED, "InstallPublisher", "other generation", OTHER_IDENTITY),
     sent(RESERVED, "InstallPublisher", "stolen descriptor", "PublisherInstalled"),
 )
 
@@ -467,7 +468,7 @@ ROWS = (
         ON_HURRIED,
         completes(1, 2),
         "003 Ownership and transport",
-        faults=("worker:w:call:WriteOutput.stdout#3=delayed",),
+        faults=("worker:w:call:WriteOutput.stdout#6=delayed",),
     ),
     # --- under every single fault
     Row(

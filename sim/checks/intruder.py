@@ -177,7 +177,7 @@ def _lures(places: Places, request: RegisterPublisher, scene: Scene) -> Told[Pla
 
 def _travels(places: Places, request: Any, scene: Scene) -> Told[Places]:
     own = {place for capability, place in places if capability == request.bearer}
-    if not own or scene.asked.to in own:
+    if not own or scene.asked.to in own or scene.actor == OUTSIDER:
         return places, None
     return places, f"{scene.actor} sent the capability of {min(own)} to {scene.asked.to}"
 
@@ -191,6 +191,7 @@ CAPABILITY_STAYS_HOME = Check(
         answered(OpenPublisher, at_all, _stands),
         intruded(RegisterPublisher, at_all, _lures),
         *(asked(request, at_all, _travels) for request in GUARDED),
+        *(intruded(request, at_all, _travels) for request in GUARDED),
     ),
 )
 

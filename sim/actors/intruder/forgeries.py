@@ -50,6 +50,8 @@ TENANT = "intruder.p1"
 """The Runtime Session of an outsider that takes a Workspace as anybody may."""
 NO_BEARER = Secret("no capability", "")
 GUESS = Secret("a guessed capability", "A" * 43)
+LARGE = 100 * 1024
+"""More bytes than are read at once, and less than a body may have."""
 TOO_LARGE = 300 * 1024
 """More bytes than any body may have."""
 FORGED = Physical("success", 0, "", "forged", False, False)
@@ -93,6 +95,7 @@ def _of_publisher() -> Iterator[Forgery]:
     for wrong, execution, physical in (
         ("nothing", "", FORGED),
         ("unknown execution", UNKNOWN, FORGED),
+        ("a large body", "", replace(FORGED, preview="x" * LARGE)),
         ("oversized", "", replace(FORGED, preview="x" * TOO_LARGE)),
     ):
         yield "FinalizeCapture", wrong, _finalizing(execution, physical)
@@ -216,23 +219,28 @@ def _of_worker() -> Iterator[Forgery]:
         secret = Secret(f"a capability with {wrong}", capability)
         yield "InstallPublisher", wrong, _installing(Descriptor(URL, secret, "intruder"))
     trap = Descriptor(URL, GUESS, "intruder")
-    yield "InstallPublisher", "other generation", _installing(trap, generation=7)
     yield "InstallPublisher", "oversized", _installing(trap, runtime_session="x" * TOO_LARGE)
-    yield "InstallPublisher", "stolen descriptor", _reinstalling
+    yield "InstallPublisher", "other generation", _reinstalling(6)
+    yield "InstallPublisher", "stolen descriptor", _reinstalling(0)
 
 
-def _installing(descriptor: Descriptor, runtime_session: str = "", generation: int = 0) -> Forge:
+def _installing(descriptor: Descriptor, runtime_session: str = "") -> Forge:
     def forge(known: Known) -> Forged:
-        life = generation or known.reference.generation
-        install = InstallPublisher(runtime_session or known.prompt, life, descriptor)
+        name = runtime_session or known.prompt
+        install = InstallPublisher(name, known.reference.generation, descriptor)
         return Forged(f"worker:{known.workspace}", install)
 
     return forge
 
 
-def _reinstalling(known: Known) -> Forged:
-    install = InstallPublisher(known.prompt, known.reference.generation, known.descriptor)
-    return Forged(f"worker:{known.workspace}", install)
+def _reinstalling(lives: int) -> Forge:
+    """The stolen descriptor, for a life of the worker that is so many lives on."""
+
+    def forge(known: Known) -> Forged:
+        install = InstallPublisher(known.prompt, known.reference.generation + lives, known.descriptor)
+        return Forged(f"worker:{known.workspace}", install)
+
+    return forge
 
 
 # --- the broker: registration, reservation, start, status, cancel, ACK
