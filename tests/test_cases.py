@@ -10,8 +10,7 @@ import pytest
 
 from reports.bench import House
 from reports.explain import explain
-from scenarios import observed
-from scenarios.cases import ROWS as CASES
+from scenarios import base, observed
 from scenarios.judge import PASSED, verdict
 from scenarios.row import Promise, Row
 from scenarios.rows import ROWS, THEMES

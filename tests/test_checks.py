@@ -1384,7 +1384,19 @@ bad(
     "turn a.p1 did not end in time",
 )
 
+
+def listening() -> Story:
+    """A listener of the first turn, and nothing else."""
+    opened = Descriptor("url", CAPABILITY)
+    return Story().ask("harness:a", "publisher:a", OpenPublisher("a.p1"), opened)
+
+
 good("listener-closes-with-its-turn", whole)
+bad(
+    "listener-closes-with-its-turn",
+    lambda: listening().ended("error"),
+    "turn a.p1 ended and left its listener open",
+)
 bad(
     "listener-closes-with-its-turn",
     lambda: Story().register().ended("error"),
@@ -1436,6 +1448,10 @@ bad(
 )
 
 
+GUESS = Secret("a guess", "a guessed capability")
+REFUSED = Failure("hosted_shell_publication_unauthorized", 401)
+
+
 def overlapping(*, answered: bool) -> Story:
     """Two raw writes of one stream, the first of them answered before the second is sent, or not."""
     story = Story().ask("worker:w", "publisher:a", WRITTEN, Buffered(5) if answered else None)
@@ -1452,7 +1468,7 @@ bad(
 
 def publishes(*, late: bool, sent_late: bool = False) -> Story:
     """A write of e1 has a segment published: while its listener is open, or after it was closed."""
-    story = Story().register().ask("worker:w", "publisher:a", WRITTEN)
+    story = listening().ask("worker:w", "publisher:a", WRITTEN, REFUSED)
     operation = story.script("publisher:a", story.exchange, story.script("worker:w"))
     if sent_late:
         story.close()
@@ -1476,7 +1492,7 @@ bad(
 
 def opened_for(prompt: str, capability: Secret = CAPABILITY) -> Story:
     """A second listener of the Session, behind the closed one of its first turn."""
-    story = Story().register().close()
+    story = listening().close()
     return story.ask("harness:a", "publisher:a", OpenPublisher(prompt), Descriptor("url", capability))
 
 
@@ -1490,13 +1506,10 @@ bad(
 
 # --- an outsider
 
-GUESS = Secret("a guess", "a guessed capability")
-REFUSED = Failure("hosted_shell_publication_unauthorized", 401)
-
 
 def intrusion(request: Request[Any], answer: Any = REFUSED, to: str = "publisher:a") -> Story:
     """An outsider's one request."""
-    story = Story().register().tell(Booted(0, "intruder", 1))
+    story = listening().tell(Booted(0, "intruder", 1))
     return story.ask("intruder", to, request, answer)
 
 
@@ -1531,7 +1544,7 @@ bad(
 good("capability-stays-home", whole)
 bad(
     "capability-stays-home",
-    lambda: Story().register().ask("worker:w", "publisher:b", WRITTEN, REFUSED),
+    lambda: listening().ask("worker:w", "publisher:b", WRITTEN, REFUSED),
     "worker:w sent the capability of publisher:a to publisher:b",
 )
 
@@ -1818,8 +1831,7 @@ def test_what_an_outsider_asks_is_no_step_of_a_turn_and_what_it_changes_of_its_o
     broker = story.script("broker", story.exchange, story.script("intruder"))
     story.write(LEASES, "w", WorkspaceLease("holder of intruder.p1", "intruder"), broker)
 
-    without = judge(Story().register().events)
-    assert judge(acknowledged.events) == judge(story.events) == without
+    assert judge(acknowledged.events) == judge(story.events) == ()
 
 
 def test_who_cannot_be_answered_because_of_a_fault_need_not_be() -> None:
