@@ -18,6 +18,9 @@ its activation is gone, so a loss at any other moment is equal to one at its nex
 OBSERVER = "client"
 """The actor that plays the user and the operator. It is not under test: it neither crashes nor pauses."""
 
+OUTSIDER = "intruder"
+"""The actor that sends what nobody may send. It is no part of the system: what befalls it harms nobody."""
+
 UNSTRUCK = {
     "AwaitTurn": "it is how the bench learns the ending; the design has no such request",
     "LoadSession": "it is the operator's command to open the Session; lost, nobody opened one",
@@ -42,7 +45,8 @@ class Kind(msgspec.Struct, frozen=True):
 
     def applies(self, sighting: Sighting) -> bool:
         """Whether this fate can befall what was asked at that point."""
-        if sighting.point.actor == OBSERVER and sighting.point.label in UNSTRUCK:
+        actor, label = sighting.point.actor, sighting.point.label
+        if actor == OUTSIDER or (actor == OBSERVER and label in UNSTRUCK):
             return False
         return self.where(sighting)
 

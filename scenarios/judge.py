@@ -11,14 +11,17 @@ import msgspec
 from scenarios.loss_table import expected
 from scenarios.row import Promise, Row
 from sim.checks import Finding, judge
+from sim.effects import Request
 from sim.facts import JOURNAL, LEASES, LEDGER, Execution
 from sim.history import (
     Answered,
     Asked,
+    Began,
     Committed,
     Crashed,
     Declined,
     Event,
+    Failure,
     Healed,
     History,
     Learned,
@@ -33,6 +36,8 @@ from sim.protocol import SHELL, AcceptCapture, Execute, Halt, StartExecution
 PASSED, FINDING, MISSED = "passed", "finding", "missed"
 REFUSED_AT_LOAD = "hosted_turn_recovery_required"
 HELD, FREE = "held", "free"
+INTRUDER = "intruder"
+"""The actor that plays a scenario's intrusions."""
 NOBODY = ""
 """The ending of a second Session that never came to try."""
 WHILE_OPEN, WHEN_AWAITED = "while open", "when awaited"
@@ -66,6 +71,7 @@ def verdict(row: Row, plan: Plan, history: History) -> Verdict:
         findings += [Finding("loss-table", at, text) for text in against]
     else:
         findings += [Finding("promise", at, text) for text in broken(row.promise, found)]
+        findings += [Finding("intrusion", at, text) for text in _answered_otherwise(row, history.events)]
     status = MISSED if history.missed else FINDING if findings else PASSED
     return Verdict(status, tuple(findings), in_words(found), digest_of(trace), found)
 
@@ -131,6 +137,37 @@ def _loads(found: Outcome) -> list[Finding]:
     return [
         Finding("equal-loads", 0, f"{load.session} was loaded {load.first}, then {load.second}")
         for load in unlike
+    ]
+
+
+# --- what an outsider is answered
+
+
+def answers(events: Sequence[Event]) -> tuple[str, ...]:
+    """The answer to each intrusion, in the order of the scenario: one script plays those of one milestone."""
+    scripts = {event.script for event in events if isinstance(event, Began) and event.actor == INTRUDER}
+    asked = sorted(
+        (each.script, each.exchange) for each in _asking(events, Request) if each.script in scripts
+    )
+    told = {event.exchange: event.answer for event in events if isinstance(event, Answered)}
+    return tuple(_as_answer(told.get(exchange)) for _, exchange in asked)
+
+
+def _as_answer(answer: object) -> str:
+    if isinstance(answer, Failure):
+        return f"{answer.status} {answer.code}"
+    return "no answer" if answer is None else type(answer).__name__
+
+
+def _answered_otherwise(row: Row, events: Sequence[Event]) -> list[str]:
+    """Each intrusion that was not played, or not answered as the row promises."""
+    intrusions, got = row.scenario.intrusions, answers(events)
+    if len(got) != len(row.answers):
+        return [f"{len(got)} of {len(intrusions)} intrusions were sent, {len(row.answers)} answers promised"]
+    return [
+        f"{each.route} with wrong {each.wrong} was answered {is_}, promised {says}"
+        for each, is_, says in zip(intrusions, got, row.answers, strict=True)
+        if is_ != says
     ]
 
 

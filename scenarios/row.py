@@ -37,7 +37,8 @@ class Row(msgspec.Struct, frozen=True):
     of the whole run under the faults before it. A row with faults of its own, or with ``swept`` False, takes no
     further ones; ``cases`` are the field cases that it plays; ``uncancelled`` is the promise when its cancellation
     never arrives; ``tabled`` says whether single faults must end as the loss table says. ``theme`` is the
-    group of rows that it belongs to, by which it can be selected.
+    group of rows that it belongs to, by which it can be selected. ``answers`` are those that the scenario's intrusions
+    get, in their order, each written ``status code``, or as the type of an answer that grants something.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Row(msgspec.Struct, frozen=True):
     design: Design = SCALED
     tabled: bool = True
     theme: str = ""
+    answers: tuple[str, ...] = ()
 
     @property
     def sweepable(self) -> bool:

@@ -7,13 +7,14 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from scenarios import base, cases, sizes, tools
+from scenarios import base, cases, publisher, sizes, tools
 from scenarios.row import Row
 
 THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
     {
         "base": base.ROWS,
         "tools": tools.ROWS,
+        "publisher": publisher.ROWS,
         "sizes": sizes.ROWS,
         "cases": cases.ROWS,
     }

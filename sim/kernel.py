@@ -145,7 +145,7 @@ class Kernel:
         plan: the faults to strike.
         circumstances: for each fate of time, the transaction that brings it about in a Session's database rows.
         watcher: told of every point reached.
-        milestones: places whose passing the driver waits for.
+        milestones: places whose passing somebody waits for.
     """
 
     def __init__(
@@ -373,7 +373,11 @@ class Kernel:
         )
 
     def _passed(self, milestone: str) -> None:
-        self._after(0, lambda _: self._wake(self._hosts[self._driver], milestone))
+        self._after(0, lambda _: self._reached(milestone))
+
+    def _reached(self, milestone: str) -> None:
+        for host in self._hosts.values():
+            self._wake(host, milestone)
 
     # --- calls ---------------------------------------------------------------------------------------------------
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from sim.actors.broker import Broker
 from sim.actors.client import PROBE, Client, probe_of, prompt_id
 from sim.actors.harness import Harness
-from sim.actors.journal import Journal
+from sim.actors.intruder import INTRUDER, TRAP, Intruder, Stolen, Trap, forgeries
+from sim.actors.journal import Journal, writer_token
 from sim.actors.model import Model
-from sim.actors.publisher import Publisher
+from sim.actors.publisher import Publisher, descriptor_of
 from sim.actors.store import Store
 from sim.actors.worker import Worker
 from sim.circumstances import CIRCUMSTANCES
@@ -15,7 +16,7 @@ from sim.design import SCALED, Design
 from sim.history import History
 from sim.kernel import Kernel
 from sim.points import NO_FAULTS, Plan, Sighting, Watcher
-from sim.scenario import Program, Scenario, SessionPlan, refuse_ill_formed, usual
+from sim.scenario import IllFormed, Program, Scenario, SessionPlan, refuse_ill_formed, usual
 from sim.storage.memory import MemoryDatabase, MemoryOutside
 
 DECOY = ("harness", "effects.log", b"untouched\n")
@@ -28,14 +29,13 @@ def run(
     """Play ``scenario`` once. Equal arguments give an equal history, on any machine.
 
     Raises:
-        IllFormed: a prompt, a model's text or an id of the scenario is no well-formed Unicode.
+        IllFormed: a prompt, a model's text or an id of the scenario is no well-formed Unicode, or nobody can play one
+            of its intrusions.
     """
     refuse_ill_formed(scenario)
-    cancels = {turn.cancel for session in scenario.sessions for turn in session.turns}
-    milestones = frozenset(cancels | {session.after for session in scenario.sessions}) - {""}
     outside = MemoryOutside()
     outside.append(*DECOY)
-    kernel = Kernel(MemoryDatabase(), outside, design, plan, CIRCUMSTANCES, watcher, milestones)
+    kernel = Kernel(MemoryDatabase(), outside, design, plan, CIRCUMSTANCES, watcher, milestones(scenario))
     probes = {session.workspace: probe_of(session) for session in scenario.sessions}
     sessions = (*scenario.sessions, *probes.values())
     _host_shared(kernel, scenario, sessions, design)
@@ -43,9 +43,18 @@ def run(
         _host_worker(kernel, workspace, scenario, design)
     for session in sessions:
         _host_owner(kernel, session, design)
+    if scenario.intrusions:
+        _host_intruder(kernel, scenario)
     history = kernel.run("client")
     kernel.close()
     return history
+
+
+def milestones(scenario: Scenario) -> frozenset[str]:
+    """Every place of a run whose passing somebody waits for."""
+    cancels = {turn.cancel for session in scenario.sessions for turn in session.turns}
+    begins = {session.after for session in scenario.sessions}
+    return frozenset(cancels | begins | {intrusion.at for intrusion in scenario.intrusions}) - {""}
 
 
 def points(scenario: Scenario, design: Design = SCALED) -> list[Sighting]:
@@ -96,3 +105,21 @@ def _host_owner(kernel: Kernel, session: SessionPlan, design: Design) -> None:
             name, session.workspace, life, kernel.ask, limits, session.definitions[: max(life, 1)][-1]
         ),
     )
+
+
+def _host_intruder(kernel: Kernel, scenario: Scenario) -> None:
+    """An outsider: it reads ids where any process of the machine could, and has what it is said to have stolen."""
+    for intrusion in scenario.intrusions:
+        if (intrusion.route, intrusion.wrong) not in forgeries():
+            known = ", ".join(wrong for route, wrong in forgeries() if route == intrusion.route)
+            wrong = f"no intruder sends {intrusion.route} with '{intrusion.wrong}' wrong"
+            raise IllFormed(f"{wrong}; what it sends there: {known or 'nothing'}.")
+    workspaces = {session.name: session.workspace for session in scenario.sessions}
+    stolen = Stolen(descriptor_of, writer_token)
+    kernel.host(
+        INTRUDER,
+        INTRUDER,
+        lambda _life: Intruder(scenario.intrusions, workspaces, kernel.disk, stolen),
+        restarts=True,
+    )
+    kernel.host(TRAP, INTRUDER, lambda _life: Trap())

@@ -56,6 +56,15 @@ class Exit(Step, frozen=True, gc=False):
     code: int
 
 
+class Resume(Step, frozen=True, gc=False):
+    """The runtime resumes a paused stream, as it does at the end of a process (003 Ownership and transport).
+
+    A second callback reads the stream while the first one's write is still under way.
+    """
+
+    stream: str
+
+
 class Program(Value, frozen=True, gc=False):
     """What a command does, step by step; it ends with code 0 unless a step says otherwise."""
 
@@ -89,12 +98,27 @@ class SessionPlan(Value, frozen=True, gc=False):
     definitions: tuple[Definition, ...] = (FOREGROUND_SHELL,)
 
 
+class Intrusion(Value, frozen=True, gc=False):
+    """One request that an outsider sends, or sends again, at a milestone (written as that of ``Turn.cancel``).
+
+    ``route`` is the request's name, ``wrong`` what is wrong with it; together they name one of the intruder's
+    forgeries. It is aimed at what belongs to ``session`` and ``prompt``.
+    """
+
+    at: str
+    route: str
+    wrong: str
+    session: str = "a"
+    prompt: str = "a.p1"
+
+
 class Scenario(Value, frozen=True, gc=False):
     """What a run plays. Commands without a program of their own do what :func:`usual` says."""
 
     name: str
     sessions: tuple[SessionPlan, ...]
     programs: tuple[Program, ...] = ()
+    intrusions: tuple[Intrusion, ...] = ()
 
 
 def usual(command: str) -> Program:

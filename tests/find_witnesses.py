@@ -127,9 +127,12 @@ BOTH_WAYS: dict[str, Answer] = {"always": constant(True), "never": constant(Fals
 
 SETTLED = {
     "cancel.is_best_effort": "always",
+    "capture.callback_waits": "always",
     "capture.drains_pipe": "always",
+    "capture.follows_redirect": "never",
     "capture.receipt_asserts_activation": "always",
     "capture.rechecks_owner": "always",
+    "capture.registration_goes_on": "never",
     "execution.start_again": "never",
     "settlement.doubt_first": "always",
     "writer.refused_renewal_stops_writes": "always",

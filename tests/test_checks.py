@@ -1428,7 +1428,19 @@ bad(
     "turn a.p1 did not end in time",
 )
 
+
+def listening() -> Story:
+    """A listener of the first turn, and nothing else."""
+    opened = Descriptor("url", CAPABILITY)
+    return Story().ask("harness:a", "publisher:a", OpenPublisher("a.p1"), opened)
+
+
 good("listener-closes-with-its-turn", whole)
+bad(
+    "listener-closes-with-its-turn",
+    lambda: listening().ended("error"),
+    "turn a.p1 ended and left its listener open",
+)
 bad(
     "listener-closes-with-its-turn",
     lambda: Story().register().ended("error"),
@@ -1477,6 +1489,124 @@ bad(
     "one-after-another",
     lambda: closed(arrived=True),
     "publisher:a was closed while stdout of e1 was under way",
+)
+
+
+GUESS = Secret("a guess", "a guessed capability")
+REFUSED = Failure("hosted_shell_publication_unauthorized", 401)
+
+
+def overlapping(*, answered: bool) -> Story:
+    """Two raw writes of one stream, the first of them answered before the second is sent, or not."""
+    story = Story().ask("worker:w", "publisher:a", WRITTEN, Buffered(5) if answered else None)
+    return story.ask("worker:w", "publisher:a", msgspec.structs.replace(WRITTEN, offset=5), Buffered(10))
+
+
+good("one-raw-write-at-a-time", lambda: overlapping(answered=True))
+bad(
+    "one-raw-write-at-a-time",
+    lambda: overlapping(answered=False),
+    "worker:w sent more of stdout of e1 before its last write was answered",
+)
+
+
+def publishes(*, late: bool, sent_late: bool = False) -> Story:
+    """A write of e1 has a segment published: while its listener is open, or after it was closed."""
+    story = listening().ask("worker:w", "publisher:a", WRITTEN, REFUSED)
+    operation = story.script("publisher:a", story.exchange, story.script("worker:w"))
+    if sent_late:
+        story.close()
+    publication = Publish("a", "content", "segment", b"built", sha256(b"built"), TOKEN)
+    story.exchange += 1
+    story.tell(Asked(0, operation, 1, story.exchange, "store", publication))
+    store = story.script("store", story.exchange, operation)
+    if late and not sent_late:
+        story.close()
+    segment = StoredResource("content", sha256(b"built"), b"built")
+    return story.write(RESOURCES, "a/segment", segment, store)
+
+
+good("nothing-commits-after-close", lambda: publishes(late=False))
+bad(
+    "nothing-commits-after-close",
+    lambda: publishes(late=True, sent_late=True),
+    "WriteOutput.stdout wrote a/segment after the listener of its turn was closed",
+)
+
+
+def opened_for(prompt: str, capability: Secret = CAPABILITY) -> Story:
+    """A second listener of the Session, behind the closed one of its first turn."""
+    story = listening().close()
+    return story.ask("harness:a", "publisher:a", OpenPublisher(prompt), Descriptor("url", capability))
+
+
+good("a-capability-is-one-turns", lambda: opened_for("a.p2", Secret("another", "another capability")))
+bad(
+    "a-capability-is-one-turns",
+    lambda: opened_for("a.p2"),
+    "the listener of a.p2 in life 0 has the capability of a.p1 in life 0",
+)
+
+
+# --- an outsider
+
+
+def intrusion(request: Request[Any], answer: Any = REFUSED, to: str = "publisher:a") -> Story:
+    """An outsider's one request."""
+    story = listening().tell(Booted(0, "intruder", 1))
+    return story.ask("intruder", to, request, answer)
+
+
+def changes(bearer: Secret) -> Story:
+    """An outsider's end of a stream, and the seal that comes of it."""
+    story = intrusion(FinishOutput(bearer, "e1", STDOUT, True), REFUSED)
+    handler = story.script("publisher:a", story.exchange, story.script("intruder"))
+    return story.write(RESOURCES, "a/seal", StoredResource("seal", "", b"seal"), handler)
+
+
+FORGED_END = FinishOutput(GUESS, "e1", STDOUT, True)
+
+good("outsider-is-told", lambda: intrusion(FORGED_END))
+bad(
+    "outsider-is-told",
+    lambda: intrusion(FORGED_END, Failure("doubt", 500)),
+    "an outsider's FinishOutput.stdout to publisher:a was answered with doubt",
+)
+bad(
+    "outsider-is-told",
+    lambda: intrusion(FORGED_END, None),
+    "an outsider's FinishOutput.stdout to publisher:a was never answered",
+)
+
+good("outsider-changes-nothing", lambda: changes(CAPABILITY))
+bad(
+    "outsider-changes-nothing",
+    lambda: changes(GUESS),
+    "an outsider's FinishOutput.stdout changed resources a/seal",
+)
+
+good("capability-stays-home", whole)
+bad(
+    "capability-stays-home",
+    lambda: listening().ask("worker:w", "publisher:b", WRITTEN, REFUSED),
+    "worker:w sent the capability of publisher:a to publisher:b",
+)
+
+
+def agrees(receipt: Receipt) -> Story:
+    """A worker takes the acknowledgement that a broker hands on for an outsider."""
+    story = resolved().acknowledge().tell(Booted(0, "intruder", 1))
+    story.ask("intruder", "broker", Acknowledge("e1", receipt))
+    broker = story.script("broker", story.exchange, story.script("intruder"))
+    story.exchange += 1
+    story.tell(Asked(0, broker, 1, story.exchange, "worker:w", Confirm(REFERENCE, receipt)))
+    return story.tell(Answered(0, story.exchange, Acknowledged("e1")))
+
+
+bad(
+    "exact-ack",
+    lambda: agrees(ADMITTED),
+    "a worker agreed: e1 was acknowledged with another receipt than its own",
 )
 
 
@@ -1841,6 +1971,24 @@ def test_a_turn_that_is_told_to_be_blocked_may_be_settled() -> None:
 @pytest.mark.parametrize("story", [claimed(409, by="b"), claimed(409, "released")])
 def test_a_refusal_is_true_of_who_holds_nothing_by_this_acquisition(story: Story) -> None:
     assert found("refused-holds-nothing", story) == []
+
+
+def test_what_was_sent_to_the_store_before_the_close_may_arrive_after_it() -> None:
+    assert found("nothing-commits-after-close", publishes(late=True)) == []
+
+
+def test_what_an_outsider_asks_is_no_step_of_a_turn_and_what_it_changes_of_its_own_is_its_own() -> None:
+    acknowledged = intrusion(Acknowledge("e1", CROSSED), Failure("conflict", 409), "broker")
+    story = intrusion(Acquire("intruder", "intruder.p1", "w"), Lease("intruder.p1", "w"), "broker")
+    broker = story.script("broker", story.exchange, story.script("intruder"))
+    story.write(LEASES, "w", WorkspaceLease("holder of intruder.p1", "intruder"), broker)
+
+    assert judge(acknowledged.events) == judge(story.events) == ()
+
+
+def test_who_cannot_be_answered_because_of_a_fault_need_not_be() -> None:
+    struck = Struck(0, 1, "call", "RenewWriter", 1, "crash-waiting")
+    assert found("outsider-is-told", intrusion(FORGED_END, None).tell(struck)) == []
 
 
 def test_a_write_that_never_arrived_runs_nowhere() -> None:

@@ -10,6 +10,7 @@ from sim.checks import (
     durable,
     ending,
     identity,
+    intruder,
     journal,
     leases,
     ledger,
@@ -40,6 +41,7 @@ CHECKS: tuple[Check, ...] = (
     *truth.CHECKS,
     *listener.CHECKS,
     *tools.CHECKS,
+    *intruder.CHECKS,
     *ending.CHECKS,
 )
 """All of them."""

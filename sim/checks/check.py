@@ -40,6 +40,11 @@ OWNED = ("harness", "journal", "publisher")
 """The kinds of actors that live in the process of a Session's owner."""
 
 
+OUTSIDER = "intruder"
+"""An actor that is no part of the system. What it asks, and what is asked for its sake, is no step of any turn: only
+``intruded`` hears of that. What it is answered, and every row and deed that comes of it, is judged as anybody's."""
+
+
 class Finding(msgspec.Struct, frozen=True):
     """What a check has to say: its name, the virtual millisecond, and one sentence."""
 
@@ -183,6 +188,11 @@ def asked(request: type, subject: Subject, step: Step) -> Hearing:
     return Hearing(Asked, request, subject, step)
 
 
+def intruded(request: type, subject: Subject, step: Step) -> Hearing:
+    """An outsider sent a request, or somebody for its sake; the step is given the request."""
+    return Hearing(Asked, (OUTSIDER, request), subject, step)
+
+
 def answered(request: type, subject: Subject, step: Step) -> Hearing:
     """The peer answered such a request; the step is given the answer, which may be a Failure."""
     return Hearing(Answered, request, subject, step)
@@ -314,6 +324,7 @@ class Judge:
         self._committed = self._heard.get(Committed, nothing)
         self._acted = self._heard.get(Acted, nothing)
         self._began, self._requests = self.scene.began, self.scene.requests
+        self._outside: set[int] = set()
         self._see: dict[type[Event], Callable[[Any], None]] = {
             Began: self._on_began,
             Asked: self._on_asked,
@@ -372,10 +383,13 @@ class Judge:
 
     def _on_began(self, event: Began) -> None:
         self._began[event.script] = event
+        if event.actor == OUTSIDER or event.parent in self._outside:
+            self._outside.add(event.script)
 
     def _on_asked(self, event: Asked) -> None:
         self._requests[event.exchange] = event
-        heard = self._asked.get(event.request.__class__)
+        kind = event.request.__class__
+        heard = self._asked.get((OUTSIDER, kind) if event.script in self._outside else kind)
         if heard is not None:
             self._tell_of(heard, event, event.request, event)
 
@@ -388,7 +402,7 @@ class Judge:
     def _on_learned(self, event: Learned) -> None:
         question = self._requests.get(event.exchange, NOBODY)
         heard = self._learned.get(question.request.__class__)
-        if heard is not None:
+        if heard is not None and event.script not in self._outside:
             self._tell_of(heard, question, event, event)
 
     def _on_committed(self, event: Committed) -> None:

@@ -12,11 +12,13 @@ from sim.checks.check import (
     Scene,
     Told,
     acted,
+    answered,
     asked,
     at_all,
     by_execution,
     by_key,
     by_recorded_execution,
+    by_reference,
     happened,
     recorded,
     wrote,
@@ -27,6 +29,7 @@ from sim.history import Asked, Committed, Declined
 from sim.protocol import (
     STREAMS,
     Acknowledge,
+    Acknowledged,
     Capture,
     Confirm,
     Entry,
@@ -211,6 +214,13 @@ def _exact(known: Admission, request: Acknowledge | Confirm, scene: Scene) -> To
     return known, None
 
 
+def _taken(known: Admission, answer: object, scene: Scene) -> Told[Admission]:
+    if not isinstance(answer, Acknowledged):
+        return known, None
+    _, inexact = _exact(known, scene.asked.request, scene)
+    return known, inexact and f"a worker agreed: {inexact}"
+
+
 EXACT_ACK = Check(
     "exact-ack",
     cites="003 Identity; behaviour §1.12",
@@ -219,7 +229,8 @@ EXACT_ACK = Check(
     hears=(
         recorded(ToolReceipt, by_recorded_execution, _admitted),
         asked(Acknowledge, by_execution, _exact),
-        asked(Confirm, lambda confirm, scene: confirm.reference.execution, _exact),
+        asked(Confirm, by_reference, _exact),
+        answered(Confirm, lambda answer, scene: scene.asked.request.reference.execution, _taken),
     ),
 )
 

@@ -4,16 +4,38 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from sim.checks.check import Check, Scene, Told, answered, asked, by_addressee, by_process, happened
+import msgspec
+
+from sim.checks.check import (
+    OUTSIDER,
+    Check,
+    Scene,
+    Told,
+    answered,
+    asked,
+    at_all,
+    by_addressee,
+    by_process,
+    by_session,
+    happened,
+    learned,
+    recorded,
+    wrote,
+)
+from sim.effects import Secret
+from sim.facts import StoredResource
 from sim.history import Crashed
 from sim.protocol import (
     AcceptCapture,
     ClosePublisher,
+    Descriptor,
     FinalizeCapture,
     FinishOutput,
+    OpenPublisher,
     PreparePublication,
     PublisherClosed,
     StreamFinished,
+    ToolReceipt,
     WriteOutput,
 )
 
@@ -78,4 +100,133 @@ ONE_AFTER_ANOTHER = Check(
     ),
 )
 
-CHECKS = (ONE_AFTER_ANOTHER,)
+
+# --- one raw write at a time
+
+UNDER_WAY = (WriteOutput, FinishOutput)
+
+
+def _by_stream(what: object, scene: Scene) -> tuple[int, str, str] | None:
+    """One stream of one execution, in one life of its worker; nobody, when an outsider asks."""
+    request: Any = scene.asked.request
+    if scene.actor == OUTSIDER:
+        return None
+    return scene.life, request.execution, request.stream
+
+
+def _sends(waiting: int, request: object, scene: Scene) -> Told[int]:
+    _, execution, stream = _entry(scene)
+    early = f"{scene.actor} sent more of {stream} of {execution} before its last write was answered"
+    return scene.asked.exchange, early if waiting else None
+
+
+def _hears(waiting: int, what: object, scene: Scene) -> Told[int]:
+    return (0 if scene.asked.exchange == waiting else waiting), None
+
+
+ONE_RAW_WRITE_AT_A_TIME = Check(
+    "one-raw-write-at-a-time",
+    cites="003 Ownership and transport; behaviour §7 guard 81",
+    says="A worker sends nothing more of a stream before the last of it was answered, or is known to be lost.",
+    start=0,
+    hears=(
+        *(asked(request, _by_stream, _sends) for request in UNDER_WAY),
+        *(answered(request, _by_stream, _hears) for request in UNDER_WAY),
+        *(learned(request, _by_stream, _hears) for request in UNDER_WAY),
+    ),
+)
+
+
+# --- the listener of one turn
+
+
+class Closing(msgspec.Struct, frozen=True, gc=False):
+    """Whether a Session's listener is open, and the question by which the last one was closed."""
+
+    open: bool = False
+    closed_by: int = 0
+
+
+def _opens(closing: Closing, answer: object, scene: Scene) -> Told[Closing]:
+    return (Closing(True, closing.closed_by) if isinstance(answer, Descriptor) else closing), None
+
+
+def _is_closed(closing: Closing, answer: object, scene: Scene) -> Told[Closing]:
+    return (Closing(False, scene.asked.exchange) if isinstance(answer, PublisherClosed) else closing), None
+
+
+def _is_gone(closing: Closing, event: Crashed, scene: Scene) -> Told[Closing]:
+    return (Closing() if event.process.startswith("owner:") else closing), None
+
+
+def _operation(scene: Scene) -> int:
+    """The question to the publisher of the Session at hand behind the row at hand; 0 when there is none."""
+    event: Any = scene.event
+    began = scene.began.get(event.script)
+    while began is not None:
+        if began.exchange and began.actor == f"publisher:{scene.session}":
+            return began.exchange
+        began = scene.began.get(began.parent)
+    return 0
+
+
+def _storing(scene: Scene) -> int:
+    """The question to the Store that wrote the row at hand; 0 for the second copy of one."""
+    event: Any = scene.event
+    began = scene.began.get(event.script)
+    return 0 if began is None else began.exchange
+
+
+def _commits(closing: Closing, row: object, scene: Scene) -> Told[Closing]:
+    """What was on its way to the Store when the listener was closed may still arrive: its operation has ended."""
+    if not closing.closed_by or _storing(scene) < closing.closed_by:
+        return closing, None
+    exchange = _operation(scene)
+    late = exchange and (exchange < closing.closed_by or not closing.open)
+    if not late:
+        return closing, None
+    request = scene.requests[exchange].request
+    return closing, f"{request.label} wrote {scene.write.key} after the listener of its turn was closed"
+
+
+NOTHING_COMMITS_AFTER_CLOSE = Check(
+    "nothing-commits-after-close",
+    cites="003 Lifecycle and failure handling; behaviour §7 guard 100",
+    says="No operation that a listener let in has anything written after the listener was closed.",
+    start=Closing(),
+    hears=(
+        answered(OpenPublisher, by_addressee, _opens),
+        answered(ClosePublisher, by_addressee, _is_closed),
+        happened(Crashed, by_process, _is_gone),
+        wrote(StoredResource, by_session, _commits),
+        recorded(ToolReceipt, by_session, _commits),
+    ),
+)
+
+Given: TypeAlias = frozenset[tuple[Secret, str]]
+"""The capabilities that were given out, each with the life of the owner and the turn to which it belongs."""
+
+
+def _gives(given: Given, answer: object, scene: Scene) -> Told[Given]:
+    if not isinstance(answer, Descriptor):
+        return given, None
+    turn = f"{scene.asked.request.prompt} in life {scene.life}"
+    others = [owner for capability, owner in given if capability == answer.capability and owner != turn]
+    again = f"the listener of {turn} has the capability of {others[0]}" if others else None
+    return given | {(answer.capability, turn)}, again
+
+
+A_CAPABILITY_IS_ONE_TURNS = Check(
+    "a-capability-is-one-turns",
+    cites="003 Ownership and transport; behaviour §7 guard 101",
+    says="The listener of a turn has a capability that no other turn has, or had.",
+    start=frozenset[tuple[Secret, str]](),
+    hears=(answered(OpenPublisher, at_all, _gives),),
+)
+
+CHECKS = (
+    ONE_AFTER_ANOTHER,
+    ONE_RAW_WRITE_AT_A_TIME,
+    NOTHING_COMMITS_AFTER_CLOSE,
+    A_CAPABILITY_IS_ONE_TURNS,
+)

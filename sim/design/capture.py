@@ -66,6 +66,24 @@ def descriptor_stays(known: bool, same: bool) -> bool:
     return not known or same
 
 
+@rule("behaviour §5", without="any local process fills the worker's memory with a registration")
+def registration_goes_on(read: int, limits: Limits) -> bool:
+    """A registration is read piece by piece, and no further than its limit; asked before each piece but the first."""
+    return read < limits.registration
+
+
+@rule("behaviour §1.7", without="a body of any size is buffered in the owner's memory")
+def body_goes_on(read: int, limits: Limits) -> bool:
+    """A body is read piece by piece, and no further than its limit; asked before each piece but the first."""
+    return read < limits.body
+
+
+@rule("003 Ownership and transport", without="a listener sends the worker, and a capability, to any address")
+def follows_redirect(status: int) -> bool:
+    """A redirect is a definite failure; a worker talks to the address that was registered, and to no other."""
+    return False
+
+
 # --- before spawn -------------------------------------------------------------------------------------------------
 
 
@@ -183,6 +201,15 @@ def stream_takes(ended: bool) -> bool:
 def stream_queue(execution: str, stream: str, offset: int) -> str:
     """All writes of a stream and its end stand in one queue, whatever their offset."""
     return f"{execution}:{stream}"
+
+
+@rule(
+    "003 Ownership and transport",
+    without="a chunk overtakes the one before it, when the runtime resumes a paused stream at the process's end",
+)
+def callback_waits(ahead: int) -> bool:
+    """A pipe callback that overlaps others of its stream waits for each before it; asked only where they overlap."""
+    return ahead > 0
 
 
 @rule("003 Ownership and transport", without="a lost reply doubles bytes in the output")

@@ -37,6 +37,10 @@ class Limits(msgspec.Struct, frozen=True):
     """What the worker reads from a pipe, and sends, at once."""
     write: int = 64 * KIB
     """One raw write, as the owner takes it."""
+    body: int = 256 * KIB
+    """One request's body at the publisher (behaviour §5)."""
+    registration: int = 16 * KIB
+    """The body of a publisher registration at the worker (behaviour §5)."""
     process_buffer: int = 64 * KIB
     """The tail of the output from which the preview is cut (003 Ownership and transport)."""
     pipe: int = 64 * KIB

@@ -20,12 +20,12 @@ SCOPE = Section(
         carried(
             "003.3",
             "The Shell profile adds the foreground Shell to the file tools.",
-            Witness("admission.unsupported", "always", "one-call", "promise"),
+            Witness("profile.offers", "never", "one-call", "promise"),
         ),
         carried(
             "003.4",
             "The Shell profile holds no further tool.",
-            Witness("admission.unsupported", "never", "foreign-tool", "promise"),
+            Witness("profile.offers", "always", "foreign-tool", "promise"),
         ),
         missing(
             "003.5",

@@ -41,6 +41,9 @@ R = TypeVar("R")
 Asked = TypeVar("Asked")
 
 DRAINED = "drained"
+INVALID = "hosted_shell_publication_invalid"
+PIECE = 64 * 1024
+"""What is read of a body at once."""
 FIRST_PORT, PORTS = 49_152, 16_384
 """The ephemeral ports."""
 
@@ -127,7 +130,7 @@ class Publisher(Actor):
         """Take raw bytes. The answer says that they are buffered, not that they are durable."""
         queue = self.ask(capture.stream_queue, request.execution, request.stream, request.offset)
         if not self.ask(capture.write_fits, len(request.content), self.limits):
-            raise Failed("hosted_shell_publication_invalid", 400)
+            raise Failed(INVALID, 400)
         return await self.let_in(request.bearer, queue, self.append, request)
 
     async def finish(self, request: FinishOutput) -> StreamFinished:
@@ -137,11 +140,21 @@ class Publisher(Actor):
 
     async def finalize(self, request: FinalizeCapture) -> Envelope:
         """Build the envelope, once."""
+        self.read(len(request.physical.preview))
         return await self.let_in(request.bearer, f"{request.execution}:result", self.envelop, request)
 
     async def accept(self, request: AcceptCapture) -> Receipt:
         """Admit the envelope; when that failed, the identical candidate may be tried again."""
+        self.read(len(request.envelope.preview))
         return await self.let_in(request.bearer, f"{request.execution}:result", self.admit, request)
+
+    def read(self, size: int) -> None:
+        """Read a body that can be of any size; what is over the limit is not kept, whoever sent it."""
+        read = 0
+        while size - read > PIECE:
+            read += PIECE
+            if not self.ask(capture.body_goes_on, read, self.limits):
+                raise Failed(INVALID, 400)
 
     async def let_in(
         self, bearer: Secret, queue: str, script: Callable[[Asked], Scripted[R]], request: Asked

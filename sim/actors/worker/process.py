@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sim.deeds import NO_CODE, Emit, ExitProcess, TouchFile
 from sim.effects import Act, Failed, Signal, Sleep, Start, Wait
 from sim.protocol import STREAMS
-from sim.scenario import Exit, Pass, Print, Program, Step, Touch
+from sim.scenario import Exit, Pass, Print, Program, Resume, Step, Touch
 from sim.text import utf8
 
 SIGTERM = "SIGTERM"
@@ -21,11 +21,13 @@ class Pipe:
     def __init__(self, name: str, capacity: int) -> None:
         self.filled = f"{name}:filled"
         self.drained = f"{name}:drained"
+        self.resumed = f"{name}:resumed"
         self.closed = False
         self._capacity = capacity
         self._held = bytearray()
         self._written = 0
         self._taken = 0
+        self._lent = 0
         self._end: int | None = None
 
     @property
@@ -43,15 +45,21 @@ class Pipe:
         self._held += content
         self._written += len(content)
 
-    def peek(self, most: int) -> bytes:
-        """The next bytes, which stay until they are dropped; never some that are late beside some that are not."""
+    def lend(self, most: int) -> bytes:
+        """The next bytes that nobody reads yet; they stay until they are dropped.
+
+        Never some that are late beside some that are not.
+        """
         if self._end is not None and not self.spent:
-            most = min(most, self._end - self._taken)
-        return bytes(self._held[:most])
+            most = min(most, self._end - self._taken - self._lent)
+        piece = bytes(self._held[self._lent : self._lent + most])
+        self._lent += len(piece)
+        return piece
 
     def drop(self, length: int) -> None:
-        """The reader is done with its next ``length`` bytes."""
+        """A reader is done with ``length`` bytes, the first of those that are lent."""
         del self._held[:length]
+        self._lent -= length
         self._taken += length
 
     def end(self) -> None:
@@ -71,6 +79,7 @@ class Process:
         self._execution = execution
         self._workspace = workspace
         self._steps = program.steps
+        self.resumes = {step.stream for step in program.steps if isinstance(step, Resume)}
 
     async def live(self) -> int:
         """The process from spawn to exit; answers its exit code."""
@@ -133,6 +142,8 @@ class Process:
             await Act(TouchFile(self._execution, self._workspace, step.file, utf8(step.line) + b"\n"))
         elif isinstance(step, Pass):
             await Sleep(step.ms)
+        elif isinstance(step, Resume):
+            await Signal(self.pipes[step.stream].resumed)
         elif isinstance(step, Print):
             await self._print(step)
 

@@ -68,6 +68,8 @@ class Proxy:
         self._bearer = publisher.capability
         self._address = f"publisher:{publisher.session}"
         self._sent: dict[str, int] = dict.fromkeys(STREAMS, 0)
+        self._called: dict[str, int] = dict.fromkeys(STREAMS, 0)
+        self._done: dict[str, int] = dict.fromkeys(STREAMS, 0)
 
     async def opens(self) -> bool:
         """Before spawn: whether the owner opened the capture."""
@@ -76,15 +78,20 @@ class Proxy:
     async def pump(self, stream: str, pipe: Pipe) -> None:
         """Read one pipe to its end, a bounded chunk at a time, whether the capture failed or not."""
         while self.ask(capture.drains_pipe, self.failed):
-            chunk = pipe.peek(self.limits.chunk)
+            chunk = pipe.lend(self.limits.chunk)
             if chunk:
-                await self._forward(stream, chunk, pipe.spent)
+                await self._call_back(stream, chunk, pipe.spent)
                 pipe.drop(len(chunk))
                 await Signal(pipe.drained)
             elif pipe.closed:
                 return
             else:
                 await Wait(pipe.filled)
+
+    async def resume(self, stream: str, pipe: Pipe) -> None:
+        """A second callback, from the moment on at which the runtime resumes the stream."""
+        await Wait(pipe.resumed)
+        await self.pump(stream, pipe)
 
     async def finish(self, stream: str, pipe: Pipe) -> None:
         """Behind all that stood in the pipe when the process ended: the end of the stream."""
@@ -102,6 +109,20 @@ class Proxy:
         """Ask for admission. Its loss leaves the execution unknown."""
         return self._call(AcceptCapture(self._bearer, self._execution, envelope))
 
+    async def _call_back(self, stream: str, chunk: bytes, late: bool) -> None:
+        """One pipe callback, behind those of its stream that came before it."""
+        place = self._called[stream]
+        self._called[stream] += 1
+        while place > self._done[stream] and self.ask(capture.callback_waits, place - self._done[stream]):
+            await Wait(self._turn(stream))
+        await self._forward(stream, chunk, late)
+        self._done[stream] += 1
+        await Signal(self._turn(stream))
+
+    def _turn(self, stream: str) -> str:
+        """The signal that a callback of the stream has ended."""
+        return f"{self._execution}:{stream}:called back"
+
     async def _forward(self, stream: str, chunk: bytes, late: bool) -> None:
         if not late:
             self.tail.add(chunk)
@@ -117,7 +138,11 @@ class Proxy:
         while sends:
             try:
                 await Call(self._address, request)
-            except (Failed, Uncertain):
+            except Failed as refusal:
+                sends -= 1
+                if is_redirect(refusal) and self.ask(capture.follows_redirect, refusal.status):
+                    self._address, sends = refusal.code, sends + 1
+            except Uncertain:
                 sends -= 1
             else:
                 return True
@@ -125,3 +150,8 @@ class Proxy:
 
     async def _call(self, request: Request[R]) -> R:
         return await Call(self._address, request)
+
+
+def is_redirect(refusal: Failed) -> bool:
+    """Whether a listener names another address instead of an answer; its code is that address."""
+    return 300 <= refusal.status < 400

@@ -35,6 +35,8 @@ from sim.rule import Decide
 from sim.scenario import Program
 from sim.text import DigestError, Json, JsonError, parse_json, tool_digest, utf8
 
+PIECE = 16 * 1024
+"""What is read of a registration at once."""
 CANNOT_START = 127
 """The exit code of a command that could not become a process, as a shell tells it."""
 
@@ -90,6 +92,7 @@ class Worker(Actor):
         """Keep the descriptor in memory, for the whole life of the Runtime Session."""
         publisher = request.publisher
         self.refuse_other_life(request.generation)
+        self.read(len(request.runtime_session) + len(publisher.url))
         local = self.ask(capture.publisher_is_local, publisher.url)
         if not local or not self.ask(capture.capability_is_whole, publisher.capability):
             raise Failed("managed_runtime_attestation_invalid", 400)
@@ -98,6 +101,14 @@ class Worker(Actor):
             raise Failed("managed_runtime_identity_conflict")
         self.publishers[request.runtime_session] = publisher
         return PublisherInstalled(request.runtime_session)
+
+    def read(self, size: int) -> None:
+        """Read a registration; what is over the limit is not kept."""
+        read = 0
+        while size - read > PIECE:
+            read += PIECE
+            if not self.ask(capture.registration_goes_on, read, self.limits):
+                raise Failed("managed_runtime_attestation_invalid", 400)
 
     async def execute(self, request: Execute) -> WorkerState:
         """Run a command, or join it; copies of one request wait for each other."""
@@ -179,6 +190,8 @@ class Worker(Actor):
         """Read both pipes while the process lives; answers its exit code, or NO_CODE when it was killed."""
         for _, (stream, pipe) in enumerate(process.pipes.items()):
             await Start(run.proxy.pump, (stream, pipe))
+            if stream in process.resumes:
+                await Start(run.proxy.resume, (stream, pipe))
         living = await Start(process.live)
         if not run.halted:
             await Select((Join(living), Wait(run.halt), Sleep(timeout)))
