@@ -101,9 +101,7 @@ def _host_owner(kernel: Kernel, session: SessionPlan, design: Design) -> None:
     kernel.host(
         f"harness:{name}",
         owner,
-        lambda life: Harness(
-            name, session.workspace, life, kernel.ask, limits, session.definitions[: max(life, 1)][-1]
-        ),
+        lambda life: Harness(name, session.workspace, life, kernel.ask, limits, session.definition(life)),
     )
 
 

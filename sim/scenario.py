@@ -97,6 +97,10 @@ class SessionPlan(Value, frozen=True, gc=False):
     after: str = ""
     definitions: tuple[Definition, ...] = (FOREGROUND_SHELL,)
 
+    def definition(self, life: int) -> Definition:
+        """As what the owner in this life, from 1, opens the Session."""
+        return self.definitions[min(life, len(self.definitions)) - 1]
+
 
 class Intrusion(Value, frozen=True, gc=False):
     """One request that an outsider sends, or sends again, at a milestone (written as that of ``Turn.cancel``).
