@@ -15,7 +15,7 @@ from sim.design import SCALED, Design
 from sim.history import History
 from sim.kernel import Kernel
 from sim.points import NO_FAULTS, Plan, Sighting, Watcher
-from sim.scenario import Program, Scenario, SessionPlan, refuse_ill_formed, usual
+from sim.scenario import Program, Scenario, SessionPlan, Turn, refuse_ill_formed, says, usual
 from sim.storage.memory import MemoryDatabase, MemoryOutside
 
 DECOY = ("harness", "effects.log", b"untouched\n")
@@ -32,7 +32,8 @@ def run(
     """
     refuse_ill_formed(scenario)
     cancels = {turn.cancel for session in scenario.sessions for turn in session.turns}
-    milestones = frozenset(cancels | {session.after for session in scenario.sessions}) - {""}
+    asides = {aside.at for session in scenario.sessions for aside in session.asides}
+    milestones = frozenset(cancels | asides | {session.after for session in scenario.sessions}) - {""}
     outside = MemoryOutside()
     outside.append(*DECOY)
     kernel = Kernel(MemoryDatabase(), outside, design, plan, CIRCUMSTANCES, watcher, milestones)
@@ -58,7 +59,7 @@ def points(scenario: Scenario, design: Design = SCALED) -> list[Sighting]:
 def _host_shared(
     kernel: Kernel, scenario: Scenario, sessions: tuple[SessionPlan, ...], design: Design
 ) -> None:
-    turns = {
+    turns = {aside.prompt: Turn((says("done"),)) for session in sessions for aside in session.asides} | {
         prompt_id(session, number): turn
         for session in sessions
         for number, turn in enumerate(session.turns, 1)

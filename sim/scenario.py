@@ -50,26 +50,52 @@ class Program(Value, frozen=True, gc=False):
     steps: tuple[Step, ...]
 
 
+DETACH, MOVE, RESTART = "detach", "move", "restart"
+"""What an operator does with a Session's owner between two turns: it leaves the Session in order, and the same process
+opens it again; another process does; or the process is ended without a word, and another one opens it when the writer
+lease has run out."""
+PROMPT, CANCEL, LOAD, KILL = "prompt", "cancel", "load", "kill"
+
+
 class Turn(Value, frozen=True, gc=False):
     """One prompt and the model's answers to it, one a round.
 
     ``cancel`` names a milestone at which the user cancels (empty: never), written ``actor:door:label#nth`` with the
     nth such effect of the whole run. ``prompt`` is the id under which the client sends it (empty: a fresh one).
+    ``then`` is what the operator does with the owner when the turn has ended: detach, move or restart (empty: nothing).
     """
 
     answers: tuple[ModelOutput, ...]
     text: str = "go"
     cancel: str = ""
     prompt: str = ""
+    then: str = ""
+
+
+class Aside(Value, frozen=True, gc=False):
+    """Something else that is asked of a Session at a milestone, or ``later`` virtual milliseconds after it, once.
+
+    ``deed`` is prompt, cancel, detach, load or kill; ``prompt`` the id that it is about, and ``text`` the prompt's.
+    """
+
+    at: str
+    deed: str
+    prompt: str = ""
+    text: str = "go"
+    later: int = 0
 
 
 class SessionPlan(Value, frozen=True, gc=False):
-    """A Session: its Workspace, its turns in order, and the milestone it waits for before it begins (empty: none)."""
+    """A Session: its Workspace, its turns in order, and the milestone it waits for before it begins (empty: none).
+
+    ``asides`` are asked beside its turns.
+    """
 
     name: str
     workspace: str
     turns: tuple[Turn, ...]
     after: str = ""
+    asides: tuple[Aside, ...] = ()
 
 
 class Scenario(Value, frozen=True, gc=False):
@@ -129,7 +155,14 @@ def refuse_ill_formed(scenario: Scenario) -> None:
                 raise IllFormed(
                     f"'{show(name)}' names no Session or Workspace: use letters, digits, - and _."
                 )
+        for aside in session.asides:
+            if aside.deed not in (PROMPT, CANCEL, DETACH, LOAD, KILL):
+                raise IllFormed(
+                    f"'{show(aside.deed)}' is no aside: use prompt, cancel, detach, load or kill."
+                )
         for turn in session.turns:
+            if turn.then not in ("", DETACH, MOVE, RESTART):
+                raise IllFormed(f"'{show(turn.then)}' is done to no owner: use detach, move or restart.")
             said = [turn.text, turn.prompt, *(answer.text for answer in turn.answers)]
             said += [
                 text for answer in turn.answers for call in answer.calls for text in (call.id, call.arguments)

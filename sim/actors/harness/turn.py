@@ -134,6 +134,7 @@ class ToolTurn:
 
         await self.acquire()
         await self.register()
+        self.stop_if_cancelled()
         await self.append(Assistant(self.prompt, batch.round, "", batch.calls))
         self.doubt()
         planned = await self.reserve(batch)
