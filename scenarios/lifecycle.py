@@ -146,7 +146,7 @@ OWNERS = (
     plain(
         "detach-blocked",
         "a blocked Session is not left, takes no prompt, and is refused by a new process",
-        turns(Turn((MAKE, DONE), then=MOVE), asides=(Aside(CLOSE, PROMPT, SECOND, later=1_000),)),
+        beside(MAKE, Aside(CLOSE, PROMPT, SECOND, later=1_000), Aside(CLOSE, DETACH, later=2_000)),
         Promise(("recovery-blocked", "not accepted"), 1, 1, 1, 0, "held", "error"),
         f"{RESULT.replace('harness', 'journal').replace('Append', 'Transact')}=refused",
         cases=("RC-06", "RC-20"),

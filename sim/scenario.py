@@ -51,9 +51,9 @@ class Program(Value, frozen=True, gc=False):
 
 
 DETACH, MOVE, RESTART = "detach", "move", "restart"
-"""What an operator does with a Session's owner between two turns: it leaves the Session in order, and the same process
-opens it again; another process does; or the process is ended without a word, and another one opens it when the writer
-lease has run out."""
+"""What an operator does with a Session's owner behind a turn. After one that ended well the Session is left in order,
+and the same process opens it again, or another one does; or, after any turn, the process is ended without a word, and
+another one opens the Session when the writer lease has run out."""
 PROMPT, CANCEL, LOAD, KILL = "prompt", "cancel", "load", "kill"
 
 

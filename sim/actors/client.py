@@ -26,6 +26,7 @@ from sim.scenario import (
     DETACH,
     KILL,
     LOAD,
+    PROMPT,
     RESTART,
     Aside,
     Program,
@@ -68,6 +69,11 @@ def prompt_id(session: SessionPlan, number: int) -> str:
     """The id of a Session's nth prompt, from 1: a fresh one, if the scenario does not name it."""
     named = [turn.prompt for turn in session.turns[number - 1 : number] if turn.prompt]
     return named[0] if named else f"{session.name}.p{number}"
+
+
+def well(ended: TurnEnded | None) -> bool:
+    """Whether a turn came to an end over which the Session can go on."""
+    return ended is not None and ended.state != "recovery-blocked"
 
 
 class Client(Actor):
@@ -116,9 +122,9 @@ class Client(Actor):
                 continue
             prompt = prompt_id(session, number)
             ended = await self.turn(session.name, prompt, turn)
-            if turn.then:
+            if turn.then == RESTART or (turn.then and well(ended)):
                 ended = await self.hand_over(session.name, prompt, turn, ended)
-            if ended is None or ended.state == "recovery-blocked":
+            if not well(ended):
                 self.unwell[session.name] = number
                 self.blocked |= {session.name} if ended else set()
                 return
@@ -161,13 +167,14 @@ class Client(Actor):
         if aside.deed == KILL:
             await Kill(f"owner:{session}")
             return
-        request: Request[Any] = {
+        requests: dict[str, Request[Any]] = {
             CANCEL: CancelTurn(aside.prompt),
             DETACH: DetachSession(session),
             LOAD: LoadSession(session),
-        }.get(aside.deed, Prompt(aside.prompt, aside.text))
+            PROMPT: Prompt(aside.prompt, aside.text),
+        }
         try:
-            await Call(f"harness:{session}", request)
+            await Call(f"harness:{session}", requests[aside.deed])
         except (Failed, Uncertain):
             return
 

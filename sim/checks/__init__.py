@@ -13,6 +13,7 @@ from sim.checks import (
     journal,
     leases,
     ledger,
+    lifecycle,
     listener,
     once,
     order,
@@ -39,6 +40,7 @@ CHECKS: tuple[Check, ...] = (
     *truth.CHECKS,
     *listener.CHECKS,
     *ending.CHECKS,
+    *lifecycle.CHECKS,
 )
 """All of them."""
 
