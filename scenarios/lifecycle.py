@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from scenarios.base import BAD_SHAPE, DONE, LONG, RUNNING, alone, completes, prints, quick
 from scenarios.row import Promise, Row
-from sim.design import SCALED, Design
+from sim.design import SCALED, SEED, Design
 from sim.protocol import SHELL, STDOUT, ModelOutput, ToolCall
 from sim.scenario import (
     CANCEL,
@@ -17,6 +17,7 @@ from sim.scenario import (
     PROMPT,
     RESTART,
     Aside,
+    Exit,
     Pass,
     Print,
     Program,
@@ -34,6 +35,7 @@ LONG_CALL = calls(quick("call-1", "long"))
 TEN_SECONDS = Program(
     "wait", (Touch("effects.log", "wait"), Print(STDOUT, b"x", 40), Pass(10_000), Touch("effects.log", "end"))
 )
+EURO = Program("euro", (Touch("effects.log", "euro"), Print(STDOUT, "\u20acuro ".encode(), 2_000), Exit(3)))
 
 
 # --- rows
@@ -539,6 +541,14 @@ WORKSPACES = (
         blocked(1, 1),
         cites="003 Identity, admission and model history",
         design=replace(TIGHT, limits=replace(TIGHT.limits, process_buffer=8_192)),
+    ),
+    plain(
+        "preview-bounds",
+        "of 14 KB of wide characters the model sees head and tail, cut between characters, and the exit code",
+        alone("preview", calls(shell("call-1", "euro")), DONE, programs=(EURO,)),
+        completes(1, 2),
+        cites="003 Ownership and transport",
+        design=SEED,
     ),
     plain(
         "warm-slow",

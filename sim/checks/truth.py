@@ -215,6 +215,96 @@ ENVELOPE_TELLS_WHAT_HAPPENED = Check(
 )
 
 
+# --- the bounds of a preview
+
+PREVIEW_MOST, HEAD_LEAST = 8_192, 1_984
+"""The bytes of a preview at most, and of its head at least, which is up to 2 KiB (003 Ownership and transport)."""
+BUFFERED, KEPT = 65_536, 100_000
+"""The process buffer from whose bytes a preview is cut, and how many bytes of an output are remembered here."""
+BESIDE_MOST = 256
+"""What the model is told beside the preview: the notice and the status, in bytes."""
+BREAK = "\N{REPLACEMENT CHARACTER}"
+"""What stands where a character was cut in two."""
+PATHS = re.compile(r"(?:^|[\s'\"])(?:/|~/|[A-Za-z]:\\)\w|\.tmp\b|tmp/")
+"""What looks like a path, or a temporary file."""
+
+
+class Wrote(msgspec.Struct, frozen=True, gc=False):
+    """What a process wrote: into which pipes, how many bytes, and the first of them."""
+
+    streams: frozenset[str] = frozenset()
+    total: int = 0
+    first: bytes = b""
+
+    @property
+    def text(self) -> str:
+        """The whole output of a process that wrote into one pipe, if it is known; else nothing."""
+        whole = len(self.streams) == 1 and self.total <= KEPT
+        return self.first.decode("utf-8", "replace") if whole else ""
+
+
+def _wrote(wrote: Wrote, emit: Emit, scene: Scene) -> Told[Wrote]:
+    if emit.late:
+        return wrote, None
+    room = max(KEPT - wrote.total, 0)
+    first = wrote.first + emit.content[:room]
+    return Wrote(wrote.streams | {emit.stream}, wrote.total + len(emit.content), first), None
+
+
+def _out_of_bounds(envelope: Envelope, wrote: Wrote) -> Iterator[str]:
+    preview, size = envelope.preview, len(envelope.preview.encode())
+    if size > PREVIEW_MOST:
+        yield f"{size} bytes"
+    if wrote.text and BREAK in preview and BREAK not in wrote.text:
+        yield "a character that was cut in two"
+    long_ = PREVIEW_MOST < wrote.total <= BUFFERED and size > PREVIEW_MOST // 2
+    if wrote.text and long_ and not preview.startswith(wrote.text[: HEAD_LEAST // 4]):
+        yield "another beginning than the output"
+    if envelope.truncated and not preview:
+        yield "nothing of a long output"
+
+
+def _bounded(wrote: Wrote, entry: Entry, scene: Scene) -> Told[Wrote]:
+    receipt: Any = entry.record
+    wrong = "; ".join(_out_of_bounds(receipt.envelope, wrote))
+    return wrote, f"the preview of {receipt.execution} has {wrong}" if wrong else None
+
+
+PREVIEW_IS_BOUNDED = Check(
+    "preview-is-bounded",
+    cites="003 Ownership and transport",
+    says="A preview has at most 8 KiB, begins as the output does, and has no character that was cut in two.",
+    start=Wrote(),
+    hears=(
+        acted(Emit, by_execution, _wrote),
+        recorded(ToolReceipt, by_recorded_execution, _bounded),
+    ),
+)
+
+
+def _notes(known: Envelope | None, entry: Entry, scene: Scene) -> Told[Envelope | None]:
+    result: Any = entry.record
+    if known is None:
+        return known, None
+    for response in result.responses:
+        beside = response.text.replace(known.preview, "", 1)
+        if len(beside.encode()) > BESIDE_MOST or PATHS.search(beside):
+            return known, f"the model is told of {result.execution}: '{beside[:60]}'"
+    return known, None
+
+
+NO_PATH_IS_TOLD = Check(
+    "no-path-is-told",
+    cites="003 Ownership and transport",
+    says="Beside the preview a model is told a notice and a status, and no path of a worker or temporary file.",
+    start=None,
+    hears=(
+        recorded(ToolReceipt, by_recorded_execution, _enveloped),
+        recorded(ToolResult, by_recorded_execution, _notes),
+    ),
+)
+
+
 # --- the end of a turn
 
 
@@ -259,4 +349,11 @@ SETTLED_AS_TOLD = Check(
     ),
 )
 
-CHECKS = (MODEL_IS_TOLD_THE_TRUTH, REFUSALS_SAY_WHY, ENVELOPE_TELLS_WHAT_HAPPENED, SETTLED_AS_TOLD)
+CHECKS = (
+    MODEL_IS_TOLD_THE_TRUTH,
+    REFUSALS_SAY_WHY,
+    ENVELOPE_TELLS_WHAT_HAPPENED,
+    PREVIEW_IS_BOUNDED,
+    NO_PATH_IS_TOLD,
+    SETTLED_AS_TOLD,
+)
