@@ -132,6 +132,13 @@ OWNERS = (
         "journal:a:call:SealWriter#1=reply-lost",
     ),
     plain(
+        "detach-replaced",
+        "a replaced owner seals nobody's lease: the Session opens again when the lease of its rival has run out",
+        turns(Turn((DONE,), then=DETACH), Turn((DONE,))),
+        ended("completed", "completed", asked=2),
+        "journal:a:call:SealWriter#1=writer-replaced",
+    ),
+    plain(
         "detach-late-renewal",
         "a renewal that was under way lands behind the seal, and revives nothing",
         turns(Turn((DONE,)), asides=(Aside("journal:a:call:RenewWriter#1", DETACH, later=1_000),)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -48,6 +48,7 @@ from sim.protocol import (
 BUSY, CONFLICT, ACTIVE = "hosted_session_busy", "hosted_prompt_conflict", "hosted_turn_active"
 RECOVERY = "hosted_turn_recovery_required"
 TOO_LARGE = "invalid_hosted_prompt"
+WRITER_CONFLICT = "managed_session_writer_conflict"
 
 
 # --- the sealed writer
@@ -84,11 +85,21 @@ def _turned_away(generation: int, answer: object, scene: Scene) -> Told[int]:
     """Whether a lease that was sealed, and taken by nobody since, makes a new owner wait."""
     request: Any = scene.asked.request
     held = scene.row(WRITERS, request.session)
-    waits = isinstance(answer, Failure) and held is not None and held.generation == generation
+    refused = isinstance(answer, Failure) and answer.code == WRITER_CONFLICT
+    waits = refused and held is not None and held.generation == generation
     return (
         generation,
         f"{request.owner} must wait for the sealed lease of {request.session}" if waits else None,
     )
+
+
+def _seal_refused(generation: int, answer: object, scene: Scene) -> Told[int]:
+    """Whether a seal was refused to the writer that holds the lease, or sealed it before."""
+    request: Any = scene.asked.request
+    held = scene.row(WRITERS, request.session)
+    own = held is not None and held.generation == request.writer.generation
+    refused = isinstance(answer, Failure) and answer.code == WRITER_CONFLICT
+    return generation, f"{request.writer.owner} may not seal its own lease" if refused and own else None
 
 
 SEALED_WRITES_NO_MORE = Check(
@@ -100,6 +111,7 @@ SEALED_WRITES_NO_MORE = Check(
         wrote(Writer, by_key, _sealed),
         wrote(Head, by_session, _written),
         wrote(StoredResource, by_session, _written),
+        answered(SealWriter, lambda answer, scene: scene.asked.request.session, _seal_refused),
         answered(AcquireWriter, lambda answer, scene: scene.asked.request.session, _turned_away),
     ),
 )
@@ -107,43 +119,55 @@ SEALED_WRITES_NO_MORE = Check(
 
 # --- the order of leaving
 
-Closing: TypeAlias = tuple[bool, frozenset[int]]
-"""Whether the publisher may still let something in, and the commits that nobody has answered yet."""
+
+class Closing(msgspec.Struct, frozen=True, gc=False):
+    """Whether the publisher may still let something in, the commits under way, and the generation that is sealed."""
+
+    listens: bool = True
+    commits: frozenset[int] = frozenset()
+    sealed: int = 0
 
 
 def _stopped(closing: Closing, answer: object, scene: Scene) -> Told[Closing]:
-    return (closing[0] and not isinstance(answer, PublisherClosed), closing[1]), None
+    return replace(closing, listens=closing.listens and not isinstance(answer, PublisherClosed)), None
 
 
 def _listens(closing: Closing, answer: object, scene: Scene) -> Told[Closing]:
-    return (True, closing[1]), None
+    return replace(closing, listens=True), None
 
 
 def _commits(closing: Closing, request: Transact, scene: Scene) -> Told[Closing]:
-    return (closing[0], closing[1] | {scene.asked.exchange}), None
+    after = replace(closing, commits=closing.commits | {scene.asked.exchange})
+    late = request.writer.generation <= closing.sealed
+    return (
+        after,
+        f"{request.label} {request.command} was sent behind the seal of its writer" if late else None,
+    )
 
 
 def _committed(closing: Closing, answer: object, scene: Scene) -> Told[Closing]:
-    return (closing[0], closing[1] - {scene.asked.exchange}), None
+    return replace(closing, commits=closing.commits - {scene.asked.exchange}), None
 
 
 def _seals(closing: Closing, request: SealWriter, scene: Scene) -> Told[Closing]:
-    if closing[0]:
-        return closing, f"the writer of {request.session} was sealed before its publisher was drained"
-    if closing[1]:
-        return closing, f"the writer of {request.session} was sealed under a commit"
-    return closing, None
+    after = replace(closing, sealed=request.writer.generation)
+    if closing.listens:
+        return after, f"the writer of {request.session} was sealed before its publisher was drained"
+    if closing.commits:
+        return after, f"the writer of {request.session} was sealed under a commit"
+    return after, None
 
 
 def _new_process(closing: Closing, event: Crashed, scene: Scene) -> Told[Closing]:
-    return ((False, frozenset()) if event.process.startswith("owner:") else closing), None
+    owner = event.process.startswith("owner:")
+    return (replace(closing, listens=True, commits=frozenset()) if owner else closing), None
 
 
 SEALED_AFTER_THE_DRAIN = Check(
     "sealed-after-the-drain",
     cites="003 Lifecycle; behaviour §4",
     says="A writer is sealed behind its last commit, and only when the publisher has been stopped and drained.",
-    start=(True, frozenset[int]()),
+    start=Closing(),
     hears=(
         answered(StopPublisher, by_addressee, _stopped),
         answered(OpenPublisher, by_addressee, _listens),

@@ -153,9 +153,10 @@ class Harness(Actor):
     async def take_turn(self, request: Prompt) -> None:
         """One turn from its first record to its end, which is settled or recovery blocked."""
         warming = await Start(self.warm)
-        self.turn = ToolTurn(self.owner, request.prompt, self.ask, self.limits, warming)
-        ended = await self.attempt(self.turn, request)
-        await self.turn.close()
+        turn = ToolTurn(self.owner, request.prompt, self.ask, self.limits, warming)
+        self.turn = turn
+        ended = await self.attempt(turn, request)
+        await turn.close()
         self.blocked = ended.state == BLOCKED
         self.turn = None
         self.ended[request.prompt] = ended
