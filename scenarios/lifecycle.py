@@ -18,7 +18,6 @@ from sim.scenario import (
     RESTART,
     Aside,
     Exit,
-    Pass,
     Print,
     Program,
     Scenario,
@@ -32,9 +31,6 @@ from sim.scenario import (
 LIFECYCLE = "003 Lifecycle and failure handling"
 MAKE, TEST = calls(quick("call-1", "make")), calls(quick("call-2", "make test"))
 LONG_CALL = calls(quick("call-1", "long"))
-TEN_SECONDS = Program(
-    "wait", (Touch("effects.log", "wait"), Print(STDOUT, b"x", 40), Pass(10_000), Touch("effects.log", "end"))
-)
 EURO = Program("euro", (Touch("effects.log", "euro"), Print(STDOUT, "\u20acuro ".encode(), 2_000), Exit(3)))
 
 
@@ -71,15 +67,16 @@ def turns(*played: Turn, asides: tuple[Aside, ...] = (), programs: tuple[Program
     return Scenario("turns", (SessionPlan("a", "w", played, asides=asides),), programs)
 
 
-def beside(answer: ModelOutput, *asides: Aside, programs: tuple[Program, ...] = (LONG,)) -> Scenario:
+def beside(answer: ModelOutput, *asides: Aside) -> Scenario:
     """One Session, one turn with one batch, and what is asked beside it."""
+    programs = (LONG,) if answer == LONG_CALL else ()
     return turns(Turn((answer, DONE)), asides=asides, programs=programs)
 
 
-def pair(after: str, workspace: str = "w", programs: tuple[Program, ...] = ()) -> Scenario:
+def pair(after: str, workspace: str = "w") -> Scenario:
     """A Session on a Workspace, and a second one that begins at a milestone of the first."""
     first = SessionPlan("a", "w", (Turn((MAKE, DONE)),))
-    return Scenario("pair", (first, SessionPlan("b", workspace, (Turn((TEST, DONE)),), after)), programs)
+    return Scenario("pair", (first, SessionPlan("b", workspace, (Turn((TEST, DONE)),), after)))
 
 
 ACQUIRE, REGISTER = "harness:a:call:Acquire#1", "harness:a:call:RegisterPublisher#1"
@@ -380,7 +377,7 @@ CANCELLATION = (
         SENT_NOT_STARTED,
         f"{OPENING}=delayed",
     ),
-    cancelled("running", "the physical end and the capture are admitted", RUNNING, RAN, on=LONG_CALL),
+    cancelled("command", "the physical end and the capture are admitted", RUNNING, RAN, on=LONG_CALL),
     cancelled("exit", "it ended by itself, and its result is admitted", EXIT, RAN),
     cancelled("finalizing", "its capture is completed and admitted", FINALIZE, RAN),
     cancelled("admitting", "its output is verified and admitted", ADMITTING, RAN),
@@ -463,11 +460,9 @@ CANCELLATION = (
 """One row for each window (behaviour §2.10; 003 Lifecycle)."""
 
 
-def retained(name: str, why: str, promise: Promise, fault: str, on: ModelOutput = MAKE) -> Row:
-    """One failure that retains ownership."""
-    return plain(
-        f"retained-{name}", why, alone(name, on, DONE, programs=(LONG,)), promise, fault, cites=LIFECYCLE
-    )
+def retained(name: str, why: str, promise: Promise, fault: str) -> Row:
+    """One failure that retains ownership, in a turn with one call."""
+    return plain(f"retained-{name}", why, alone(name, MAKE, DONE), promise, fault)
 
 
 RETAINED = (

@@ -17,7 +17,10 @@ def is_proved(blocked: bool) -> bool:
     return not blocked
 
 
-@rule("field case RC-20", without="a second load replaces the activation of the owner that is at work")
+@rule(
+    "behaviour §1.2; field case RC-20",
+    without="a second load replaces the activation of the owner that is at work",
+)
 def may_open(attached: bool) -> bool:
     """A Session that is open in this process is not opened there again."""
     return not attached
