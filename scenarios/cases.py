@@ -138,7 +138,7 @@ def case(
     design: Design = SMALL,
 ) -> Row:
     """One field case on a scenario, with its faults; it plays the cases ``also`` too."""
-    cases = tuple(f"RC-{each}" for each in (number, *also))
+    cases = tuple(f"RC-{each:02}" for each in (number, *also))
     return Row(
         f"rc-{number}-{what}", why, on, promise, "field cases", cases, faults, swept=False, design=design
     )

@@ -535,6 +535,16 @@ STEPS = (
         "behaviour §3.1 publisher close",
         {"holds": "paused", "reopens": "crash"},
     ),
+    # --- leaving a Session: nothing is open, and whoever comes next can at worst wait for the writer lease
+    Step("client:call:DetachSession", "003 Lifecycle; behaviour §4", {"holds": f"{ANY_LOSS} harmless"}),
+    Step("harness:call:StopPublisher", "003 Lifecycle; behaviour §4", {"holds": "paused crash"}),
+    Step("harness:call:SealJournal", "003 Lifecycle; behaviour §4", {"holds": "paused crash"}),
+    Step(
+        "journal:call:SealWriter",
+        "003 Lifecycle; behaviour §4, §1.11",
+        {"holds": f"{ANY_LOSS} harmless paused crash writer-expired replaced"},
+    ),
+    Step("store:commit:SealLease", "behaviour §4, §1.11", {"holds": "doubtful doubtful! crash paused"}),
     # --- every other record of a turn, last because these patterns fit all
     Step("harness:call:*", "behaviour §3.1", LOCAL),
     Step("journal:call:Transact.*", "behaviour §3.1", COMMITTED),

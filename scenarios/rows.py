@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from scenarios import base, cases, publisher, sizes, tools
+from scenarios import base, cases, lifecycle, publisher, sizes, tools
 from scenarios.row import Row
 
 THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
@@ -15,6 +15,7 @@ THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
         "base": base.ROWS,
         "tools": tools.ROWS,
         "publisher": publisher.ROWS,
+        "lifecycle": lifecycle.ROWS,
         "sizes": sizes.ROWS,
         "cases": cases.ROWS,
     }

@@ -217,6 +217,21 @@ class CancelTurn(Request["CancelNoted"], frozen=True, gc=False):
     prompt: str
 
 
+class DetachSession(Request["Detached"], frozen=True, gc=False):
+    """Give the Session up in order, so that the next owner need not wait for its writer lease; may be asked again.
+
+    Failed: ``hosted_session_busy`` (503) while a turn runs, or the Session is recovery blocked.
+    """
+
+    session: str
+
+
+class Detached(Value, frozen=True, gc=False):
+    """Nothing of the Session is open in this process, and its writer is sealed."""
+
+    session: str
+
+
 class CancelNoted(Value, frozen=True, gc=False):
     """The request to cancel was noted; False when no such turn is active."""
 
@@ -460,6 +475,12 @@ class Published(Value, frozen=True, gc=False):
     digest: str
 
 
+class SealJournal(Request["Sealed"], frozen=True, gc=False):
+    """Behind every commit, end this owner's writer lease at once (the owner's own call)."""
+
+    session: str
+
+
 class CheckWriter(Request["Ownership"], frozen=True, gc=False):
     """Is this owner still the Session's writer, under the current activation? Asks the Store (a renewal)."""
 
@@ -536,6 +557,28 @@ class Renewed(Value, frozen=True, gc=False):
     expires_at: int
     activation: str
     epoch: int
+
+
+class SealWriter(Request["Sealed"], frozen=True, gc=False):
+    """End the writer lease at once: the next owner need not wait, and this writer never writes again.
+
+    Failed: ``managed_session_writer_conflict`` when another owner took it over.
+    """
+
+    session: str
+    writer: WriterToken
+
+    identity = "{0.session}:{0.writer.generation}"
+
+    @property
+    def refusal(self) -> str:
+        return "managed_session_writer_conflict"
+
+
+class Sealed(Value, frozen=True, gc=False):
+    """Nothing is written under this generation any more."""
+
+    generation: int
 
 
 class Transact(Request[Appended], frozen=True, gc=False):
@@ -934,6 +977,12 @@ class PublisherClosed(Value, frozen=True, gc=False):
     """Nothing of the publisher runs any more."""
 
     drained: int
+
+
+class StopPublisher(Request[PublisherClosed], frozen=True, gc=False):
+    """Refuse whatever comes, drain what runs, and close every segment store (the owner's own call)."""
+
+    session: str
 
 
 class RegisterCapture(Request["CaptureRegistered"], frozen=True, gc=False):

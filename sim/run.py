@@ -16,7 +16,7 @@ from sim.design import SCALED, Design
 from sim.history import History
 from sim.kernel import Kernel
 from sim.points import NO_FAULTS, Plan, Sighting, Watcher
-from sim.scenario import IllFormed, Program, Scenario, SessionPlan, refuse_ill_formed, usual
+from sim.scenario import IllFormed, Program, Scenario, SessionPlan, Turn, refuse_ill_formed, says, usual
 from sim.storage.memory import MemoryDatabase, MemoryOutside
 
 DECOY = ("harness", "effects.log", b"untouched\n")
@@ -54,7 +54,8 @@ def milestones(scenario: Scenario) -> frozenset[str]:
     """Every place of a run whose passing somebody waits for."""
     cancels = {turn.cancel for session in scenario.sessions for turn in session.turns}
     begins = {session.after for session in scenario.sessions}
-    return frozenset(cancels | begins | {intrusion.at for intrusion in scenario.intrusions}) - {""}
+    asides = {aside.at for session in scenario.sessions for aside in session.asides}
+    return frozenset(cancels | begins | asides | {intrusion.at for intrusion in scenario.intrusions}) - {""}
 
 
 def points(scenario: Scenario, design: Design = SCALED) -> list[Sighting]:
@@ -67,7 +68,7 @@ def points(scenario: Scenario, design: Design = SCALED) -> list[Sighting]:
 def _host_shared(
     kernel: Kernel, scenario: Scenario, sessions: tuple[SessionPlan, ...], design: Design
 ) -> None:
-    turns = {
+    turns = {aside.prompt: Turn((says("done"),)) for session in sessions for aside in session.asides} | {
         prompt_id(session, number): turn
         for session in sessions
         for number, turn in enumerate(session.turns, 1)

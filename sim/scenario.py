@@ -72,23 +72,46 @@ class Program(Value, frozen=True, gc=False):
     steps: tuple[Step, ...]
 
 
+DETACH, MOVE, RESTART = "detach", "move", "restart"
+"""What an operator does with a Session's owner behind a turn. After one that ended well the Session is left in order,
+and the same process opens it again, or another one does; or, after any turn, the process is ended without a word, and
+another one opens the Session when the writer lease has run out."""
+PROMPT, CANCEL, LOAD, KILL = "prompt", "cancel", "load", "kill"
+
+
 class Turn(Value, frozen=True, gc=False):
     """One prompt and the model's answers to it, one a round.
 
     ``cancel`` names a milestone at which the user cancels (empty: never), written ``actor:door:label#nth`` with the
     nth such effect of the whole run. ``prompt`` is the id under which the client sends it (empty: a fresh one).
+    ``then`` is what the operator does with the owner when the turn has ended: detach, move or restart (empty: nothing).
     """
 
     answers: tuple[ModelOutput, ...]
     text: str = "go"
     cancel: str = ""
     prompt: str = ""
+    then: str = ""
+
+
+class Aside(Value, frozen=True, gc=False):
+    """Something else that is asked of a Session at a milestone, or ``later`` virtual milliseconds after it, once.
+
+    ``deed`` is prompt, cancel, detach, load or kill; ``prompt`` the id that it is about, and ``text`` the prompt's.
+    """
+
+    at: str
+    deed: str
+    prompt: str = ""
+    text: str = "go"
+    later: int = 0
 
 
 class SessionPlan(Value, frozen=True, gc=False):
     """A Session: its Workspace, its turns in order, and the milestone it waits for before it begins (empty: none).
 
     ``definitions`` says as what each life of its owner opens it; the last one stands for all later lives.
+    ``asides`` are asked beside its turns.
     """
 
     name: str
@@ -96,6 +119,7 @@ class SessionPlan(Value, frozen=True, gc=False):
     turns: tuple[Turn, ...]
     after: str = ""
     definitions: tuple[Definition, ...] = (FOREGROUND_SHELL,)
+    asides: tuple[Aside, ...] = ()
 
     def definition(self, life: int) -> Definition:
         """As what the owner in this life, from 1, opens the Session."""
@@ -194,7 +218,14 @@ def refuse_ill_formed(scenario: Scenario) -> None:
                 raise IllFormed(
                     f"'{show(name)}' names no Session or Workspace: use letters, digits, - and _."
                 )
+        for aside in session.asides:
+            if aside.deed not in (PROMPT, CANCEL, DETACH, LOAD, KILL):
+                raise IllFormed(
+                    f"'{show(aside.deed)}' is no aside: use prompt, cancel, detach, load or kill."
+                )
         for turn in session.turns:
+            if turn.then not in ("", DETACH, MOVE, RESTART):
+                raise IllFormed(f"'{show(turn.then)}' is done to no owner: use detach, move or restart.")
             said = [turn.text, turn.prompt, *(answer.text for answer in turn.answers)]
             said += [
                 text for answer in turn.answers for call in answer.calls for text in (call.id, call.arguments)

@@ -381,6 +381,11 @@ MORE: dict[str, dict[str, Answer]] = {
             call, name, replace(envelope, truncated=False)
         ),
     },
+    "writer.sealed": {
+        "runs on": lambda held, now: replace(writer.sealed.answer(held, now), expires_at=held.expires_at),
+        "still its holder's": lambda held, now: replace(held, expires_at=now),
+        "not at all": lambda held, now: held,
+    },
     "settlement.unresolved": {"nothing": constant(""), "everything": constant("a.p1")},
     "settlement.may_infer": {
         "also before resolution": lambda phase: phase in ("before_model", "results_ready", "await_runtime"),

@@ -50,11 +50,15 @@ def toml(row) -> str:
         lines += [f"provisioner = {quoted(session.definitions[0].provisioner)}"]
         for turn in session.turns:
             lines += ["[[session.turn]]", f"prompt = {quoted(turn.text)}", f"cancel = {quoted(turn.cancel)}"]
-            lines += [f"prompt-id = {quoted(turn.prompt)}"]
+            lines += [f"prompt-id = {quoted(turn.prompt)}", f"then = {quoted(turn.then)}"]
             for answer in turn.answers:
                 batch = ",\n".join(map(call, answer.calls))
                 said = f"calls = [\n{batch}\n]" if answer.calls else f"text = {quoted(answer.text)}"
                 lines += ["[[session.turn.answer]]", said]
+        for aside in session.asides:
+            lines += ["[[session.aside]]", f"at = {quoted(aside.at)}", f"deed = {quoted(aside.deed)}"]
+            lines += [f"prompt-id = {quoted(aside.prompt)}", f"prompt = {quoted(aside.text)}"]
+            lines += [f"later-ms = {aside.later}"]
     for program in row.scenario.programs:
         lines += ["[[program]]", f"command = {quoted(program.command)}"]
         lines += [f"step = [{', '.join(map(step, program.steps))}]"]

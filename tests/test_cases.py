@@ -45,7 +45,7 @@ from sim.text import utf8
 
 PLAYED = [row for row in ROWS.values() if row.cases]
 TOOL_TURN = (
-    *(3, 4, 10, 13, 15, 17, 18, 20, 21, 24, 25, 28, 29, 32, 34, 36, 37, 39, 40),
+    *(3, 4, 6, 10, 13, 15, 17, 18, 20, 21, 24, 25, 28, 29, 32, 34, 36, 37, 39, 40),
     *(46, 57, 58, 61, 73, 78, 79, 80, 82, 84, 85, 87, 88, 89, 91),
 )
 """The field cases that a row S1 to S14 of the acceptance matrix asks for, and that need no object store."""
@@ -120,7 +120,7 @@ def test_every_strike_of_a_field_case_lands(row: Row) -> None:
 
 def test_every_field_case_in_scope_is_played() -> None:
     wanted = {*TOOL_TURN, *BESIDE} - set(NOT_PLAYED)
-    assert {f"RC-{number}" for number in wanted} == {case for row in PLAYED for case in row.cases}
+    assert {f"RC-{number:02}" for number in wanted} == {case for row in PLAYED for case in row.cases}
     assert set(PARTLY) <= wanted
 
 

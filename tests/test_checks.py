@@ -24,6 +24,7 @@ from sim.facts import (
     ACTIVATIONS,
     BINDINGS,
     COMMANDS,
+    HEADS,
     JOURNAL,
     LEASES,
     LEDGER,
@@ -33,6 +34,7 @@ from sim.facts import (
     Activation,
     CommandReceipt,
     Execution,
+    Head,
     RuntimeBinding,
     RuntimeSession,
     StoredResource,
@@ -85,6 +87,8 @@ from sim.protocol import (
     Confirm,
     Definition,
     Descriptor,
+    Detached,
+    DetachSession,
     Entry,
     Envelope,
     Execute,
@@ -120,9 +124,12 @@ from sim.protocol import (
     RenewWriter,
     Response,
     Seal,
+    Sealed,
+    SealWriter,
     Stage,
     StartExecution,
     Status,
+    StopPublisher,
     StreamFinished,
     ToolCall,
     ToolIntent,
@@ -147,6 +154,7 @@ TOKEN = WriterToken("a.owner1", Secret("writer token", "the token of the first o
 PHYSICAL = Physical("success", 0, "", "built", False, False)
 TOLD = "built\n[status: success, exit code: 0]"
 OUTPUT = {STDOUT: b"built", STDERR: b""}
+LAST = Transact("a", "last", (TurnSettled("a.p1", "completed"),), (), TOKEN, 1, "a.1", 1)
 ADMITTED = Receipt("e1", "manifest", "committed", 0, "outcome")
 CROSSED = Receipt("e2", "manifest", "committed", 0, "outcome")
 
@@ -968,6 +976,215 @@ bad(
     "writer-generation",
     lambda: writers(writer("one", 1, 0), writer("two", 1)),
     "writer of a changed to two within generation 1",
+)
+
+
+# --- leaving a Session, and asking it
+
+
+def sealing(row: Writer, by: WriterToken = TOKEN) -> Story:
+    """A lease that its holder, or another one, seals."""
+    story = Story().write(WRITERS, "a", writer("a.owner1", 1, 500))
+    story.ask("journal:a", "store", SealWriter("a", by))
+    script = story.script("store", exchange=story.exchange)
+    return story.write(WRITERS, "a", row, script, "SealLease")
+
+
+def left(answer: Any) -> Story:
+    """An open Session that is asked to leave."""
+    story = Story().ask("client", "harness:a", LoadSession("a"), Loaded("a.1", 1))
+    return story.ask("client", "harness:a", DetachSession("a"), answer)
+
+
+good("sealed-writes-no-more", lambda: sealing(Writer("", "", 1, 0)).write(WRITERS, "a", writer("two", 2)))
+bad(
+    "sealed-writes-no-more",
+    lambda: sealing(Writer("", "", 1, 500)),
+    "the lease of a was sealed and runs until 500",
+)
+bad(
+    "sealed-writes-no-more",
+    lambda: sealing(Writer("", "", 1, 0), WriterToken("a.owner0", TOKEN.token, 1)),
+    "a.owner0 sealed the lease of a, which it did not hold",
+)
+bad(
+    "sealed-writes-no-more",
+    lambda: sealing(Writer("", "", 1, 0)).ask(
+        "journal:a",
+        "store",
+        AcquireWriter("a", "a.owner2", TOKEN.token),
+        Failure("managed_session_writer_conflict", 409),
+    ),
+    "a.owner2 must wait for the sealed lease of a",
+)
+bad(
+    "sealed-writes-no-more",
+    lambda: sealing(Writer("", "", 1, 0)).ask(
+        "journal:a", "store", SealWriter("a", TOKEN), Failure("managed_session_writer_conflict", 409)
+    ),
+    "a.owner1 may not seal its own lease",
+)
+
+
+def written_behind_the_seal() -> Story:
+    story = sealing(Writer("", "", 1, 0))
+    story.ask("journal:a", "store", LAST)
+    return story.write(HEADS, "a", Head(2), story.script("store", exchange=story.exchange))
+
+
+bad(
+    "sealed-writes-no-more",
+    written_behind_the_seal,
+    "Transact.TurnSettled last of a became durable under a sealed writer",
+)
+
+good(
+    "sealed-after-the-drain",
+    lambda: (
+        Story()
+        .ask("harness:a", "publisher:a", StopPublisher("a"), PublisherClosed(0))
+        .ask("journal:a", "store", SealWriter("a", TOKEN), Sealed(1))
+    ),
+)
+bad(
+    "sealed-after-the-drain",
+    lambda: Story().ask("journal:a", "store", SealWriter("a", TOKEN)),
+    "the writer of a was sealed before its publisher was drained",
+)
+bad(
+    "sealed-after-the-drain",
+    lambda: (
+        Story()
+        .ask("harness:a", "publisher:a", StopPublisher("a"), PublisherClosed(0))
+        .ask("journal:a", "store", LAST)
+        .ask("journal:a", "store", SealWriter("a", TOKEN))
+    ),
+    "the writer of a was sealed under a commit",
+)
+bad(
+    "sealed-after-the-drain",
+    lambda: (
+        Story()
+        .ask("harness:a", "publisher:a", StopPublisher("a"), PublisherClosed(0))
+        .ask("journal:a", "store", SealWriter("a", TOKEN))
+        .ask("journal:a", "store", LAST)
+    ),
+    "Transact.TurnSettled last was sent behind the seal of its writer",
+)
+
+good(
+    "left-in-order",
+    lambda: left(Detached("a")).ask("client", "harness:a", LoadSession("a"), Loaded("a.2", 2)),
+)
+bad(
+    "left-in-order",
+    lambda: Story().accept().ask("client", "harness:a", DetachSession("a"), Detached("a")),
+    "session a was left while a.p1 is open",
+)
+bad(
+    "left-in-order",
+    lambda: left(Failure("hosted_session_busy", 503)),
+    "session a is not left, and nothing of it is open",
+)
+bad(
+    "left-in-order",
+    lambda: (
+        Story()
+        .ask("client", "harness:a", LoadSession("a"), Loaded("a.1", 1))
+        .ask("client", "harness:a", LoadSession("a"), Loaded("a.2", 2))
+    ),
+    "session a was opened again in a process that had it open",
+)
+
+
+def again(text: str, answer: Any) -> Story:
+    """A prompt that is sent to an open Session a second time."""
+    story = Story().ask("client", "harness:a", LoadSession("a"), Loaded("a.1", 1)).accept()
+    return story.ask("client", "harness:a", Prompt("a.p1", text), answer)
+
+
+good("one-prompt-one-answer", lambda: again("other", Failure("hosted_prompt_conflict", 409)))
+bad(
+    "one-prompt-one-answer",
+    lambda: again("other", Admitted(1)),
+    "prompt a.p1 got watermark 1 for 'other', and 'go' has 1",
+)
+bad(
+    "one-prompt-one-answer",
+    lambda: again("go", Admitted(2)),
+    "prompt a.p1 got watermark 2 for 'go', and 'go' has 1",
+)
+bad(
+    "one-prompt-one-answer",
+    lambda: again("go", Failure("hosted_prompt_conflict", 409)),
+    "prompt a.p1 conflicts with no other text",
+)
+bad(
+    "one-prompt-one-answer",
+    lambda: again("go", Failure("hosted_turn_active", 409)),
+    "prompt a.p1 is refused with hosted_turn_active, and was accepted before",
+)
+bad(
+    "one-prompt-one-answer",
+    lambda: Story().ask("client", "harness:a", Prompt("a.p1", "go"), Failure("hosted_turn_active", 409)),
+    "prompt a.p1 is refused for a turn, and none runs",
+)
+bad(
+    "one-prompt-one-answer",
+    lambda: Story().ask("client", "harness:a", Prompt("a.p1", "go"), Failure("managed_request_refused", 409)),
+    "prompt a.p1 is refused with managed_request_refused by a Session that is not open",
+)
+bad(
+    "one-prompt-one-answer",
+    lambda: again("go", Admitted(1)).record(InputAccepted("a.p2", "go")),
+    "prompt a.p2 was accepted while a.p1 is not settled",
+)
+
+good("records-fit", lambda: Story().ask("journal:a", "store", LAST, Appended(2)))
+bad(
+    "records-fit",
+    lambda: Story().ask("journal:a", "store", LAST, Failure("managed_session_oss_disabled", 501)),
+    "Transact.TurnSettled last is larger than any record can be",
+)
+
+
+# --- what a model is told
+
+
+def previewed(output: bytes, preview: str) -> Story:
+    """A receipt with this preview of this output."""
+    told = msgspec.structs.replace(envelope(), preview=preview, truncated=True)
+    return ready().run(output).receipt(told=told)
+
+
+def told_beside(notice: str) -> Story:
+    """A result that tells this beside its preview."""
+    return admitted().record(ToolResult("a.p1", 1, "e1", (Response("c1", SHELL, f"{TOLD}{notice}"),)))
+
+
+good("preview-is-bounded", lambda: previewed(b"x" * 9_000, "x" * 8_000))
+bad("preview-is-bounded", lambda: previewed(b"x" * 9_000, "x" * 8_193), "the preview of e1 has 8193 bytes")
+bad(
+    "preview-is-bounded",
+    lambda: previewed("\u20ac".encode() * 3_000, "\ufffd\u20ac"),
+    "the preview of e1 has a character that was cut in two",
+)
+bad(
+    "preview-is-bounded",
+    lambda: previewed(b"head" + b"x" * 9_000, "x" * 8_000),
+    "the preview of e1 has another beginning than the output",
+)
+bad(
+    "preview-is-bounded",
+    lambda: previewed(b"x" * 9_000, ""),
+    "the preview of e1 has nothing of a long output",
+)
+
+good("no-path-is-told", lambda: told_beside("\n[retained with this Session]"))
+bad(
+    "no-path-is-told",
+    lambda: told_beside("\nsee /var/output"),
+    "the model is told of e1: '\n[status: success, exit code: 0]\nsee /var/output'",
 )
 
 

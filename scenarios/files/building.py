@@ -23,7 +23,7 @@ from sim.points import Sighting
 from sim.protocol import Definition, ModelOutput, ToolCall
 from sim.rule import Rule
 from sim.run import run
-from sim.scenario import Exit, Pass, Print, Program, Scenario, SessionPlan, Step, Touch, Turn
+from sim.scenario import Aside, Exit, Pass, Print, Program, Scenario, SessionPlan, Step, Touch, Turn
 
 DESIGNS: Mapping[str, Design] = {"seed": SEED, "small": SMALL, "scaled": SCALED}
 
@@ -136,11 +136,15 @@ def _session(session: form.Session) -> SessionPlan:
             turn.prompt,
             turn.cancel,
             turn.prompt_id,
+            turn.then,
         )
         for turn in session.turn
     )
     definitions = tuple(Definition(profile, session.provisioner) for profile in session.profiles)
-    return SessionPlan(session.name, session.workspace, turns, session.after, definitions)
+    asides = tuple(
+        Aside(aside.at, aside.deed, aside.prompt_id, aside.prompt, aside.later_ms) for aside in session.aside
+    )
+    return SessionPlan(session.name, session.workspace, turns, session.after, definitions, asides)
 
 
 def _answer(answer: form.Answer, numbers: Iterator[int]) -> ModelOutput:

@@ -84,6 +84,24 @@ class Turn(Form, frozen=True):
     cancel: Annotated[
         str, Meta(description="Where the user cancels: actor:door:label#nth, nth of the whole run.")
     ] = ""
+    then: Annotated[
+        Literal["", "detach", "move", "restart"],
+        Meta(
+            description="Behind the turn the Session is left and opened again here, or elsewhere, or killed."
+        ),
+    ] = ""
+
+
+class Aside(Form, frozen=True):
+    """Something else that is asked of a Session, once, beside its turns."""
+
+    at: Annotated[str, Meta(description="When this is reached: actor:door:label#nth, nth of the whole run.")]
+    deed: Annotated[
+        Literal["prompt", "cancel", "detach", "load", "kill"], Meta(description="What is asked, or done.")
+    ]
+    prompt_id: Annotated[str, Meta(description="Which prompt is sent or cancelled.")] = ""
+    prompt: Annotated[str, Meta(description="The text of the prompt that is sent.")] = "go"
+    later_ms: Annotated[int, Meta(ge=0, description="So many virtual milliseconds later.")] = 0
 
 
 class Session(Form, frozen=True):
@@ -101,6 +119,7 @@ class Session(Form, frozen=True):
         str,
         Meta(description="How its Workspace is provisioned; a profile with Shell takes only the default."),
     ] = SAME_HOST
+    aside: Annotated[tuple[Aside, ...], Meta(description="What else is asked of it, once each.")] = ()
 
 
 class Touch(Form, frozen=True):

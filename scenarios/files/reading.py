@@ -99,6 +99,8 @@ def _never_reached(file: form.File, made: Row, places: Places) -> Iterator[Probl
     named: list[tuple[Path, str]] = []
     for index, session in enumerate(file.session):
         named.append((("session", index, "after"), session.after))
+        asides = enumerate(session.aside)
+        named += [(("session", index, "aside", number, "at"), aside.at) for number, aside in asides]
         turns = enumerate(session.turn)
         named += [(("session", index, "turn", number, "cancel"), turn.cancel) for number, turn in turns]
     if not any(milestone for _, milestone in named):

@@ -20,7 +20,7 @@ from scenarios.files.problem import Problem
 from scenarios.files.shape import KINDS, no_name
 from sim.outcome import LATER, PROBE
 from sim.run import DECOY
-from sim.scenario import NAME
+from sim.scenario import CANCEL, NAME, PROMPT
 from sim.text import show
 
 Table: TypeAlias = Mapping[str, Any]
@@ -73,6 +73,8 @@ def _sessions(table: Table) -> Iterator[Told]:
         seen.add(name)
         yield from _names(session, at)
         yield from _milestone(session, "after", at)
+        for here, aside in _tables(session, "aside", at):
+            yield from _aside(aside, here)
         for here, turn in _tables(session, "turn", at):
             yield from _turn(turn, here)
 
@@ -93,6 +95,13 @@ def _milestone(table: Table, key: str, at: Path) -> Iterator[Told]:
     if place and not _MILESTONE.fullmatch(place):
         says = "write actor:door:label#nth, the nth of the whole run, for example worker:w:act:Spawn#1."
         yield (*at, key), f"'{show(place)}' is no place: {says}"
+
+
+def _aside(aside: Table, at: Path) -> Iterator[Told]:
+    yield from _milestone(aside, "at", at)
+    about = _text(aside, "deed") in (PROMPT, CANCEL)
+    if about != bool(_text(aside, "prompt-id")) and _is_known(aside, form.Aside):
+        yield at, "'prompt-id' says which prompt is sent or cancelled; nothing else is about one."
 
 
 def _turn(turn: Table, at: Path) -> Iterator[Told]:

@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sim.actor import Actor
-from sim.effects import Boot, Call, Failed, Heal, Join, Kill, Script, Sleep, Start, Uncertain, Wait
-from sim.protocol import AwaitTurn, CancelTurn, LoadSession, Prompt, TurnEnded
+from sim.effects import (
+    Boot,
+    Call,
+    Failed,
+    Heal,
+    Join,
+    Kill,
+    Request,
+    Script,
+    Sleep,
+    Start,
+    Uncertain,
+    Wait,
+)
+from sim.protocol import AwaitTurn, CancelTurn, DetachSession, LoadSession, Prompt, TurnEnded
 from sim.rule import Decide
-from sim.scenario import Program, Scenario, SessionPlan, Touch, Turn, calls, says, shell
+from sim.scenario import (
+    CANCEL,
+    DETACH,
+    KILL,
+    LOAD,
+    PROMPT,
+    RESTART,
+    Aside,
+    Program,
+    Scenario,
+    SessionPlan,
+    Touch,
+    Turn,
+    calls,
+    says,
+    shell,
+)
 
 TURN_TIMEOUT_MS = 3 * 3_600_000
 """How long the driver waits for a turn to end."""
 RETRY_MS = 1_000
 PROMPT_SENDS = 3
+DETACH_SENDS = 3
 SETTLE_MS = 95_000
 """Longer than a pause and a request's timeout: what was under way when the Sessions ended has arrived, or is lost."""
 RECOVER_MS = 5_000
@@ -37,6 +69,11 @@ def prompt_id(session: SessionPlan, number: int) -> str:
     """The id of a Session's nth prompt, from 1: a fresh one, if the scenario does not name it."""
     named = [turn.prompt for turn in session.turns[number - 1 : number] if turn.prompt]
     return named[0] if named else f"{session.name}.p{number}"
+
+
+def well(ended: TurnEnded | None) -> bool:
+    """Whether a turn came to an end over which the Session can go on."""
+    return ended is not None and ended.state != "recovery-blocked"
 
 
 class Client(Actor):
@@ -68,6 +105,8 @@ class Client(Actor):
         """The Session's turns from its ``first`` on, until one does not settle."""
         if session.after:
             await Wait(session.after)
+        for _, aside in enumerate(session.asides):
+            await Start(self.aside, (session.name, aside))
         await Boot(f"owner:{session.name}")
         loaded = await self.load(session.name)
         if not loaded:
@@ -81,11 +120,63 @@ class Client(Actor):
         for number, turn in enumerate(session.turns, 1):
             if number < first:
                 continue
-            ended = await self.turn(session.name, prompt_id(session, number), turn)
-            if ended is None or ended.state == "recovery-blocked":
+            prompt = prompt_id(session, number)
+            ended = await self.turn(session.name, prompt, turn)
+            if turn.then == RESTART or (turn.then and well(ended)):
+                ended = await self.hand_over(session.name, prompt, turn, ended)
+            if not well(ended):
                 self.unwell[session.name] = number
                 self.blocked |= {session.name} if ended else set()
                 return
+
+    async def hand_over(
+        self, session: str, prompt: str, turn: Turn, ended: TurnEnded | None
+    ) -> TurnEnded | None:
+        """Change the Session's owner; how its turn ended, as the new owner tells it if the old one did not."""
+        left = False
+        if turn.then != RESTART:
+            left = await self.detach(session)
+        if turn.then != DETACH or not left:
+            await Kill(f"owner:{session}")
+        if not left:
+            await Sleep(LEASE_WAIT_MS)
+        await Boot(f"owner:{session}")
+        loaded = await self.load(session)
+        if not loaded or ended is not None:
+            return ended if loaded else None
+        return await self.turn(session, prompt, turn)
+
+    async def detach(self, session: str) -> bool:
+        """Ask the owner to leave the Session, and again while the answer is lost; False when it does not."""
+        sends = 0
+        while sends < DETACH_SENDS:
+            sends += 1
+            try:
+                await Call(f"harness:{session}", DetachSession(session))
+                return True
+            except Failed:
+                return False
+            except Uncertain:
+                await Sleep(RETRY_MS)
+        return False
+
+    async def aside(self, session: str, aside: Aside) -> None:
+        """Ask something once, at its milestone; whatever the answer is, the history keeps it."""
+        await Wait(aside.at)
+        await Sleep(aside.later)
+        if aside.deed == KILL:
+            await Kill(f"owner:{session}")
+            return
+        requests: dict[str, Request[Any]] = {
+            CANCEL: CancelTurn(aside.prompt),
+            DETACH: DetachSession(session),
+            LOAD: LoadSession(session),
+            PROMPT: Prompt(aside.prompt, aside.text),
+        }
+        try:
+            await Call(f"harness:{session}", requests[aside.deed])
+        except (Failed, Uncertain):
+            return
 
     async def load(self, session: str) -> bool:
         """Open the Session in its owner; False when that is refused, or the owner does not answer."""

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from sim.actor import Actor
 from sim.design import Limits, profile, retry, writer
-from sim.effects import Call, Failed, Request, Script, Secret, Serial, Sleep, Start, Uncertain
+from sim.effects import Call, Failed, Request, Script, Secret, Serial, Sleep, Start, Stop, Uncertain
 from sim.protocol import (
     AcquireWriter,
     ActivationChanged,
@@ -31,6 +31,9 @@ from sim.protocol import (
     Record,
     Renewed,
     RenewWriter,
+    Sealed,
+    SealJournal,
+    SealWriter,
     Stage,
     Staged,
     StageResource,
@@ -67,6 +70,7 @@ class Journal(Actor):
         self.head = 0
         self.done: dict[str, Done] = {}
         self.stopped = False
+        self.sealed = False
         self.renewal: Script[None] | None = None
 
     # --- opening
@@ -92,6 +96,7 @@ class Journal(Actor):
         change = Append(activation, (ActivationChanged(activation, epoch, definition),))
         await self.send(self.candidate(change, activation, epoch))
         self.activation, self.epoch = activation, epoch
+        self.sealed = False
         if self.renewal is None:
             self.renewal = await Start(self.keep_lease)
         return Projection(activation, epoch, found.entries)
@@ -118,7 +123,7 @@ class Journal(Actor):
             raise Failed("managed_session_idempotency_conflict")
         if done is not None:
             return Appended(done.last)
-        self.refuse_when_stopped()
+        self.refuse_when_sealed()
         if append.asserts_activation:
             await self.assert_activation()
 
@@ -130,6 +135,12 @@ class Journal(Actor):
         """After doubt, or a lost lease, nothing is sent any more: what is in the journal is not known."""
         if not self.ask(writer.may_append, self.stopped):
             raise Failed("managed_session_writes_stopped")
+
+    def refuse_when_sealed(self) -> None:
+        """A writer that is being sealed commits nothing any more."""
+        self.refuse_when_stopped()
+        if not self.ask(writer.unsealed, self.sealed):
+            raise Failed("managed_session_writer_sealed")
 
     async def assert_activation(self) -> None:
         """Ask the Store, with the queue held, whether this owner was replaced (003 Identity)."""
@@ -172,6 +183,23 @@ class Journal(Actor):
     def stop(self, stops: bool) -> None:
         """Writes that have stopped never start again in this life."""
         self.stopped = self.stopped or stops
+
+    # --- the seal
+
+    async def seal(self, request: SealJournal) -> Sealed:
+        """End the writer lease behind every commit that was asked before.
+
+        Failed: ``managed_session_writer_conflict`` when another owner took it over.
+        """
+        return await Serial(QUEUE, self.give_up)
+
+    async def give_up(self) -> Sealed:
+        """No commit and no renewal from here on; then the Store is told, once."""
+        self.sealed = True
+        if self.renewal is not None:
+            await Stop(self.renewal)
+            self.renewal = None
+        return await Call(STORE, SealWriter(self.session, self.writer))
 
     # --- resources and output
 
@@ -252,6 +280,7 @@ class Journal(Actor):
     handlers = {
         OpenJournal: open,
         Append: append,
+        SealJournal: seal,
         StageResource: stage,
         PublishOutput: publish,
         CheckWriter: check,

@@ -39,6 +39,8 @@ from sim.protocol import (
     Record,
     Renewed,
     RenewWriter,
+    Sealed,
+    SealWriter,
     Stage,
     Staged,
     Transact,
@@ -97,6 +99,25 @@ class ExtendWriter(Transaction[Renewed], frozen=True, gc=False):
         facts.put(WRITERS, self.session, extended)
         current = facts.get(ACTIVATIONS, self.session) or Activation("", 0)
         return Renewed(expires_at, current.id, current.epoch)
+
+
+class SealLease(Transaction[Sealed], frozen=True, gc=False):
+    """End a writer lease at the wish of its own holder."""
+
+    session: str
+    claim: Claim
+
+    identity = "{0.session}:{0.claim.generation}"
+
+    def apply(self, facts: Facts, ask: Decide) -> Sealed:
+        held = facts.get(WRITERS, self.session)
+        if held is not None and ask(writer.was_sealed, self.claim.generation, held):
+            return Sealed(held.generation)
+        if held is None or not ask(writer.may_seal, self.claim, held):
+            raise Failed("managed_session_writer_conflict")
+
+        facts.put(WRITERS, self.session, ask(writer.sealed, held, facts.now))
+        return Sealed(held.generation)
 
 
 class CommitRecords(Transaction[Appended], frozen=True, gc=False):
@@ -252,6 +273,10 @@ class Store(Actor):
         extension = ExtendWriter(request.session, claim_of(request.writer), self.limits.writer_lease)
         return await Commit(extension)
 
+    async def seal(self, request: SealWriter) -> Sealed:
+        """End the writer lease. Failed: ``managed_session_writer_conflict``."""
+        return await Commit(SealLease(request.session, claim_of(request.writer)))
+
     async def transact(self, request: Transact) -> Appended:
         """Commit all records of one command, or none."""
         places = {name: (request.session, request.writer.generation, name) for name in request.resources}
@@ -313,6 +338,7 @@ class Store(Actor):
     handlers = {
         AcquireWriter: acquire,
         RenewWriter: renew,
+        SealWriter: seal,
         Transact: transact,
         Stage: stage,
         Publish: publish,

@@ -14,6 +14,7 @@ from sim.checks import (
     journal,
     leases,
     ledger,
+    lifecycle,
     listener,
     once,
     order,
@@ -43,6 +44,7 @@ CHECKS: tuple[Check, ...] = (
     *tools.CHECKS,
     *intruder.CHECKS,
     *ending.CHECKS,
+    *lifecycle.CHECKS,
 )
 """All of them."""
 

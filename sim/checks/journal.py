@@ -227,6 +227,8 @@ def _granted(state: bool, writer: Writer, scene: Scene) -> Told[bool]:
             state,
             f"writer of {session} went back from generation {before.generation} to {writer.generation}",
         )
+    if isinstance(event, Committed) and event.label == "SealLease":
+        return state, None
     same = (writer.owner, writer.token_hash) == (before.owner, before.token_hash)
     if not same and writer.generation == before.generation:
         return state, f"writer of {session} changed to {writer.owner} within generation {writer.generation}"

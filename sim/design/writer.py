@@ -57,6 +57,29 @@ def renew_after(lease: int, doubtful: bool) -> int:
     return lease // 6 if doubtful else lease // 2
 
 
+# --- the seal: the end of a writer lease, at the wish of its holder
+
+
+@rule(
+    "003 Lifecycle; behaviour §1.11, §4", without="a stranger or a replaced owner ends the lease of another"
+)
+def may_seal(claim: Claim, held: Writer) -> bool:
+    """Only the writer that holds the lease seals it, whether the lease has run out or not."""
+    return _holds(claim, held)
+
+
+@rule("behaviour §1.11, §4", without="a lost reply makes a detached Session look like a lost one")
+def was_sealed(generation: int, held: Writer) -> bool:
+    """A seal that was asked before, of the generation that nobody took over since, is answered again."""
+    return not held.owner and held.generation == generation
+
+
+@rule("003 Lifecycle; behaviour §4", without="the next owner waits for a lease that nobody uses")
+def sealed(held: Writer, now: int) -> Writer:
+    """A sealed lease is over at once and nobody's; its generation stays, and the next owner has a higher one."""
+    return Writer("", "", held.generation, now)
+
+
 # --- one transaction, in the order of its checks
 
 
@@ -180,6 +203,12 @@ def refused_renewal_stops_writes(code: str) -> bool:
 def may_append(stopped: bool) -> bool:
     """Nothing is sent to the Store once writes have stopped."""
     return not stopped
+
+
+@rule("003 Lifecycle; behaviour §4", without="an owner goes on writing under the writer that it sealed")
+def unsealed(sealed: bool) -> bool:
+    """An owner that has begun to seal its writer sends nothing more until it has opened the journal again."""
+    return not sealed
 
 
 @rule("003 Identity; behaviour §7 guard 94", without="an owner that was replaced admits an old result")

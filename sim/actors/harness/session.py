@@ -6,7 +6,7 @@ from sim.actor import Actor
 from sim.actors.harness.calls import Batch, Owner
 from sim.actors.harness.conversation import conversation
 from sim.actors.harness.turn import BROKER, RecoveryRequired, ToolTurn
-from sim.design import Limits, admission, profile, retry, settlement
+from sim.design import Limits, admission, lifecycle, profile, retry, settlement
 from sim.effects import Call, Failed, Serial, Signal, Start, Uncertain, Wait
 from sim.protocol import (
     Admitted,
@@ -17,6 +17,8 @@ from sim.protocol import (
     CancelTurn,
     Checkpoint,
     Definition,
+    Detached,
+    DetachSession,
     Entry,
     Infer,
     InputAccepted,
@@ -26,9 +28,12 @@ from sim.protocol import (
     OpenJournal,
     Prompt,
     Record,
+    SealJournal,
+    StopPublisher,
     TurnEnded,
     TurnSettled,
     UserMessage,
+    Value,
     WakeRequested,
     Warm,
     Warmed,
@@ -37,6 +42,13 @@ from sim.rule import Decide
 
 INFERENCE_TIMEOUT_MS = 600_000
 COMPLETED, CANCELLED, ERROR, BLOCKED = "completed", "cancelled", "error", "recovery-blocked"
+
+
+class Accepted(Value, frozen=True, gc=False):
+    """A prompt that the journal holds: its text, and the watermark with which it was admitted."""
+
+    text: str
+    watermark: int
 
 
 class Harness(Actor):
@@ -52,16 +64,20 @@ class Harness(Actor):
         self.limits = limits
         self.owner = Owner(session, workspace, definition.profile, f"{session}.a{life}", 0)
         self.journal = f"journal:{session}"
+        self.publisher = f"publisher:{session}"
         self.records: list[Record] = []
-        self.admitted: dict[str, int] = {}
+        self.admitted: dict[str, Accepted] = {}
         self.ended: dict[str, TurnEnded] = {}
         self.turn: ToolTurn | None = None
         self.blocked = True
+        self.attached = False
 
     # --- requests ------------------------------------------------------------------------------------------------
 
     async def load(self, request: LoadSession) -> Loaded:
         """Open the Session under a new activation; an old turn that is not settled is refused (003 Identity)."""
+        if not self.ask(lifecycle.may_open, self.attached):
+            raise Failed("hosted_session_already_attached")
         tools, provisioner = self.definition.profile, self.definition.provisioner
         if not self.ask(profile.provisioner_serves, tools, provisioner):
             raise Failed("hosted_shell_provisioner_unsupported")
@@ -70,7 +86,7 @@ class Harness(Actor):
         self.remember(found.entries)
         if self.ask(settlement.unresolved, tuple(self.records)):
             raise Failed("hosted_turn_recovery_required")
-        self.blocked = False
+        self.blocked, self.attached = False, True
         return Loaded(found.activation, found.epoch)
 
     def remember(self, entries: tuple[Entry, ...]) -> None:
@@ -78,7 +94,10 @@ class Harness(Actor):
         self.records = [entry.record for entry in entries]
         for entry in entries:
             if isinstance(entry.record, InputAccepted):
-                self.admitted[entry.record.prompt] = entry.sequence
+                self.admitted[entry.record.prompt] = Accepted(entry.record.text, entry.sequence)
+            elif isinstance(entry.record, WakeRequested):
+                accepted = self.admitted[entry.record.prompt]
+                self.admitted[entry.record.prompt] = Accepted(accepted.text, entry.sequence)
             elif isinstance(entry.record, TurnSettled):
                 self.ended[entry.record.prompt] = TurnEnded(entry.record.state, "")
 
@@ -89,18 +108,40 @@ class Harness(Actor):
     async def admit(self, request: Prompt) -> Admitted:
         """The same prompt again gets the same answer; a new one starts a turn."""
         if self.ask(settlement.known_prompt, request.prompt, frozenset(self.admitted)):
-            return Admitted(self.admitted.get(request.prompt, 0))
+            return self.admit_again(request)
         if not self.ask(settlement.prompt_fits, request.text, self.limits):
             raise Failed("invalid_hosted_prompt", 413)
         if not self.ask(settlement.one_turn, self.turn.prompt if self.turn else "", request.prompt):
             raise Failed("hosted_turn_active")
-        if not self.ask(settlement.takes_prompts, self.blocked):
+        attached = self.ask(lifecycle.is_attached, self.attached)
+        if not attached or not self.ask(settlement.takes_prompts, self.blocked):
             raise Failed("hosted_turn_recovery_required")
         accepted = (InputAccepted(request.prompt, request.text), WakeRequested(request.prompt))
         appended = await Call(self.journal, Append(request.prompt, accepted))
-        self.admitted[request.prompt] = appended.last
+        self.admitted[request.prompt] = Accepted(request.text, appended.last)
         await Start(self.take_turn, (request,))
         return Admitted(appended.last)
+
+    def admit_again(self, request: Prompt) -> Admitted:
+        """The answer that this prompt got before. Failed: ``hosted_prompt_conflict`` for another text."""
+        accepted = self.admitted.get(request.prompt, Accepted(request.text, 0))
+        if self.ask(lifecycle.prompt_conflicts, request.text, accepted.text):
+            raise Failed("hosted_prompt_conflict")
+        return Admitted(accepted.watermark)
+
+    async def detach(self, request: DetachSession) -> Detached:
+        """Leave this process, behind every admission that was asked before."""
+        return await Serial("prompts", self.leave)
+
+    async def leave(self) -> Detached:
+        """Stop publisher ingress and drain it before the Session writer is closed (003 Lifecycle)."""
+        running = self.turn.prompt if self.turn else ""
+        if not self.ask(lifecycle.turn_is_over, running) or not self.ask(lifecycle.is_proved, self.blocked):
+            raise Failed("hosted_session_busy", 503)
+        self.attached = False
+        await Call(self.publisher, StopPublisher(self.session))
+        await Call(self.journal, SealJournal(self.session))
+        return Detached(self.session)
 
     async def wait(self, request: AwaitTurn) -> TurnEnded:
         """The turn's end, as soon as it is there."""
@@ -120,9 +161,10 @@ class Harness(Actor):
     async def take_turn(self, request: Prompt) -> None:
         """One turn from its first record to its end, which is settled or recovery blocked."""
         warming = await Start(self.warm)
-        self.turn = ToolTurn(self.owner, request.prompt, self.ask, self.limits, warming)
-        ended = await self.attempt(self.turn, request)
-        await self.turn.close()
+        turn = ToolTurn(self.owner, request.prompt, self.ask, self.limits, warming)
+        self.turn = turn
+        ended = await self.attempt(turn, request)
+        await turn.close()
         self.blocked = ended.state == BLOCKED
         self.turn = None
         self.ended[request.prompt] = ended
@@ -205,4 +247,10 @@ class Harness(Actor):
                     raise
         self.records += [*turn.records, *records]
 
-    handlers = {LoadSession: load, Prompt: prompt, AwaitTurn: wait, CancelTurn: cancel}
+    handlers = {
+        LoadSession: load,
+        Prompt: prompt,
+        AwaitTurn: wait,
+        CancelTurn: cancel,
+        DetachSession: detach,
+    }

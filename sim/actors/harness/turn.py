@@ -97,6 +97,7 @@ class ToolTurn:
 
         await self.acquire()
         await self.register(batch)
+        self.stop_if_cancelled()
         await self.append(Assistant(self.prompt, batch.round, "", batch.calls))
         self.doubt()
         await self.keep_files(batch, "pending")

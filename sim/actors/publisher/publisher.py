@@ -31,6 +31,7 @@ from sim.protocol import (
     PublisherClosed,
     Receipt,
     RegisterCapture,
+    StopPublisher,
     StreamFinished,
     TakeReceipt,
     WriteOutput,
@@ -99,11 +100,24 @@ class Publisher(Actor):
         listener = self.listener
         if listener is None or listener.prompt != request.prompt:
             return PublisherClosed(0)
+        return await self.drain(listener)
+
+    async def drain(self, listener: Listener) -> PublisherClosed:
+        """Let nothing in, and wait until nothing runs."""
         listener.closing = True
         drained = listener.running
         while self.ask(capture.close_waits, listener.running):
             await Wait(DRAINED)
         return PublisherClosed(drained)
+
+    async def stop(self, request: StopPublisher) -> PublisherClosed:
+        """The Session leaves this process: drain, then forget every capture; what is durable is kept."""
+        drained = PublisherClosed(0)
+        if self.listener is not None:
+            drained = await self.drain(self.listener)
+        self.registered.clear()
+        self.captures.clear()
+        return drained
 
     async def register(self, request: RegisterCapture) -> CaptureRegistered:
         """Expect an execution. A registration never changes."""
@@ -304,6 +318,7 @@ class Publisher(Actor):
     handlers = {
         OpenPublisher: open,
         ClosePublisher: close,
+        StopPublisher: stop,
         RegisterCapture: register,
         TakeReceipt: take_receipt,
         PreparePublication: prepare,
