@@ -111,7 +111,21 @@ class Campaign:
         )
         rules = dict(self.bench.rules())
         rows = tuple(self._rows)
-        return Outline(released(), code(), self.selection, self.faults, rows, titles, rules, shard=shard)
+        return Outline(
+            released(),
+            code(),
+            self.selection,
+            self.faults,
+            rows,
+            titles,
+            rules,
+            shard=shard,
+            named=self.bench.named,
+        )
+
+    def plan(self, row: str, index: int) -> Plan:
+        """The plan of this number of a row."""
+        return self._listed(row).sweep.plan(index)
 
     def recipe(self) -> Recipe:
         """What to send to another machine, to have runs of this campaign made there."""

@@ -12,6 +12,7 @@ from faults.plans import nearest, write
 from reports.bench import Bench
 from reports.campaign import AS_BEFORE, OTHERWISE, TROUBLE, WRONG
 from reports.trouble import Trouble
+from sim.design.designs import DESIGNS
 from sim.design.order import ORDER
 from sim.effects import Deed, Request, Transaction
 from sim.text import show
@@ -49,13 +50,13 @@ def explain(bench: Bench, name: str, width: int) -> Iterator[str]:
     Raises:
         Trouble: nothing does.
     """
-    kinds = (_row, _fate, _check, _rule, _label, _step, _word, _observed)
+    kinds = (_row, _fate, _check, _rule, _design, _label, _step, _word, _observed)
     found = [entry for kind in kinds for entry in kind(bench, name)]
     if not found:
         raise Trouble(
-            f"'{show(name)}' is no row, fate, check, rule, label of a point, step, mark or ending."
+            f"'{show(name)}' is no row, fate, check, rule, design, label of a point, step, mark or ending."
             f"{nearest(name, names(bench))} "
-            "`turnproof list rows`, `fates`, `checks` and `rules` name them all."
+            "`turnproof list rows`, `fates`, `checks`, `rules` and `designs` name them all."
         )
     for entry in found:
         yield from (fill(show(line), width, subsequent_indent="  ", break_on_hyphens=False) for line in entry)
@@ -64,7 +65,7 @@ def explain(bench: Bench, name: str, width: int) -> Iterator[str]:
 
 def names(bench: Bench) -> list[str]:
     """Every name that can be explained."""
-    return [*bench.rows(), *VOCABULARY, *checks(), *rules(), *labels(), *ORDER, *WORDS, OBSERVED]
+    return [*bench.rows(), *VOCABULARY, *checks(), *rules(), *DESIGNS, *labels(), *ORDER, *WORDS, OBSERVED]
 
 
 def _example(bench: Bench, name: str, width: int) -> list[str]:
@@ -141,6 +142,14 @@ def _rule(bench: Bench, name: str) -> Iterator[list[str]]:
     rule = rules().get(name)
     if rule is not None:
         yield [f"rule {name} ({rule.cites})", rule.says, f"Without it: {rule.without.rstrip('.')}."]
+
+
+def _design(bench: Bench, name: str) -> Iterator[list[str]]:
+    named = DESIGNS.get(name)
+    if named is not None:
+        replaced = [f"{rule.name} answers: {answer.__doc__}" for rule, answer in named.replaces]
+        limits = "The limits of each row stay." if named.limits is None else "It brings limits of its own."
+        yield [f"design {name} ({named.cites})", named.says, *replaced, limits]
 
 
 def _label(bench: Bench, name: str) -> Iterator[list[str]]:

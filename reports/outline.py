@@ -73,7 +73,8 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
     """All that is known of a campaign before its first run; outlines that differ are different campaigns.
 
     ``version`` is that of the bench and ``code`` a digest of what it runs; ``rows`` are the selected ones, counted,
-    ``titles`` those of the whole bench, and ``rules`` the rules of the design with the types of their answers.
+    ``titles`` those of the whole bench, and ``rules`` the rules of the design with the types of their answers;
+    ``named`` is the design that was applied to every row.
     """
 
     version: str
@@ -85,6 +86,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
     rules: dict[str, str]
     chunk: int = CHUNK
     shard: Shard = WHOLE
+    named: str = "seed"
 
     @cached_property
     def size(self) -> Size:
@@ -118,6 +120,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
         columns = (
             ("version of the bench", self.version, other.version),
             ("code of the bench", self.code, other.code),
+            ("design", self.named, other.named),
             ("faults in a run", self.faults, other.faults),
             ("selected rows", self.selection.rows, other.selection.rows),
             ("selected fates", self.selection.fates, other.selection.fates),

@@ -7,10 +7,12 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from scenarios import base, cases
+from scenarios import base, cases, policies
 from scenarios.row import Row
 
-THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType({"base": base.ROWS, "cases": cases.ROWS})
+THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
+    {"base": base.ROWS, "cases": cases.ROWS, "policies": policies.ROWS}
+)
 """The rows of each theme, in order."""
 
 ROWS: Mapping[str, Row] = MappingProxyType(

@@ -114,6 +114,8 @@ class Harness(Actor):
         warming = await Start(self.warm)
         self.turn = ToolTurn(self.owner, request.prompt, self.ask, self.limits, warming)
         ended = await self.attempt(self.turn, request)
+        if ended.state == BLOCKED and self.ask(settlement.hands_back, self.turn.acquired):
+            await Start(self.turn.hand_back)
         await self.turn.close()
         self.blocked = ended.state == BLOCKED
         self.turn = None
