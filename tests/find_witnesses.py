@@ -84,7 +84,10 @@ SETTLED = {
     "capture.receipt_asserts_activation": "always",
     "capture.rechecks_owner": "always",
     "execution.start_again": "never",
+    "lease.waits_when_busy": "never",
+    "settlement.ack_failure_blocks": "always",
     "settlement.doubt_first": "always",
+    "settlement.hands_back": "never",
     "writer.refused_renewal_stops_writes": "always",
     "writer.replays_after_expiry": "always",
 }

@@ -98,13 +98,12 @@ def sweep(
     """
     from reports.campaign import Campaign
     from reports.files import check
-    from reports.outline import WHOLE
 
     bench = under(bench, design)
     campaign = Campaign(bench, *chosen(bench, selection, 0 if none else faults))
     check(out)
     with _engine(campaign, engine, scheduler, jobs) as runs, stoppable() as stop:
-        outline = counted(campaign, shard or WHOLE, stop)
+        outline = counted(campaign, stop, shard)
         if outline is None:
             click.echo("incomplete: stopped while the runs were counted; none was made.")
             return INTERRUPTED if signal.SIGINT in stop else INCOMPLETE
@@ -183,8 +182,10 @@ def _opened(out: Path, outline: Outline, resume: bool) -> AbstractContextManager
     return begun(out, outline)
 
 
-def counted(campaign: Campaign, shard: Shard, stop: list[int]) -> Outline | None:
+def counted(campaign: Campaign, stop: list[int], shard: Shard | None = None) -> Outline | None:
     """Count the runs; say so when a word of the selection meant nothing. None when it was stopped."""
+    from reports.outline import WHOLE
+
     with progress(len(campaign.selection.rows), "counting runs") as step:
         for _ in campaign.count():
             step()
@@ -193,7 +194,7 @@ def counted(campaign: Campaign, shard: Shard, stop: list[int]) -> Outline | None
     unmatched = [word for word in campaign.selection.points if word not in campaign.matched]
     if unmatched:
         raise _unmatched(campaign.bench, unmatched, campaign.labels)
-    outline = campaign.outline(shard)
+    outline = campaign.outline(shard or WHOLE)
     narrowed = campaign.selection.fates or campaign.selection.points
     if campaign.faults and not outline.size.faults and narrowed:
         raise Trouble(
