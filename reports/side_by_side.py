@@ -92,7 +92,8 @@ def verdict(found: Differences) -> str:
     word = "changed" if found.differing else "the same"
     if counts.total() < found.due:
         word, came_to = "incomplete", [*came_to, f"{found.due - counts.total():,} not made"]
-    rows = f"{len(found.differing):,} of {_of(len(found.rows), 'row')} differ"
+    verb = "differs" if len(found.differing) == 1 else "differ"
+    rows = f"{len(found.differing):,} of {_of(len(found.rows), 'row')} {verb}"
     return f"{word}: {' -> '.join(found.names)}: {rows}; {_of(counts.total(), 'run')}: {', '.join(came_to)}"
 
 

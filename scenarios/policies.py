@@ -15,8 +15,8 @@ UNCAPTURED = "worker:w:call:WriteOutput.stdout#1=reply-lost"
 """After it no complete receipt is possible: the first turn blocks, with its process ended."""
 UNWATCHED = ("harness:a:call:Status#1=refused", "harness:a:call:CancelExecution#1=refused")
 """After them nobody knows how the command ends: the first turn blocks, while its process runs."""
-FIFTH_TRY = "harness:b:call:Acquire#5"
-"""When the second Session asks for the Workspace for the fifth time, which no seed lets it do."""
+LATER = "worker:v:act:TouchFile#2"
+"""Two seconds after the first turn has ended, by the clock of a command elsewhere."""
 
 
 def beside(name: str, after: str, cancel: str = "") -> Scenario:
@@ -29,6 +29,13 @@ def beside(name: str, after: str, cancel: str = "") -> Scenario:
         ),
         (LONG,),
     )
+
+
+def behind(name: str) -> Scenario:
+    """A second Session comes when the first turn has ended, and is cancelled two seconds later if it still waits."""
+    first, second = beside(name, CLOSED, cancel=LATER).sessions
+    clock = SessionPlan("c", "v", (Turn((calls(quick("call-3", "long")), DONE)),), CLOSED)
+    return Scenario(name, (first, second, clock), (LONG,))
 
 
 ROWS = (
@@ -51,16 +58,16 @@ ROWS = (
     Row(
         "busy-after-a-block",
         "a turn that blocked keeps its Workspace from every later Session",
-        beside("busy-after-a-block", CLOSED, cancel=FIFTH_TRY),
-        Promise(("recovery-blocked", "error"), 1, 1, 2, 0, "held", "error"),
+        behind("busy-after-a-block"),
+        Promise(("recovery-blocked", "error", "completed"), 2, 2, 4, 1, "held", "error"),
         "003 Lifecycle; field cases §0.3.1",
         faults=(UNCAPTURED,),
     ),
     Row(
         "busy-beside-a-process",
         "a turn that blocked keeps its Workspace while its process may still change files in it",
-        beside("busy-beside-a-process", CLOSED, cancel=FIFTH_TRY),
-        Promise(("recovery-blocked", "error"), 1, 1, 2, 0, "held", "error"),
+        behind("busy-beside-a-process"),
+        Promise(("recovery-blocked", "error", "completed"), 2, 2, 4, 1, "held", "error"),
         "003 Lifecycle; field cases §0.3.1",
         faults=UNWATCHED,
     ),
