@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import msgspec
@@ -92,6 +94,19 @@ class Bench(Protocol):
         """The sentences of each seed, with the rows that carry them."""
         ...
 
+    @property
+    def named(self) -> str:
+        """The name of the design that is applied to every row; ``seed`` leaves each its own."""
+        ...
+
+    def under(self, design: str) -> Bench:
+        """The same bench with this design applied to every row. Trouble: no design has this name."""
+        ...
+
+    def written_under(self, row: str, digest: str) -> str:
+        """The name of the first design under which the row's has this digest; empty when none has."""
+        ...
+
     def design(self, row: str) -> str:
         """The digest of the design that the row is played under."""
         ...
@@ -119,26 +134,65 @@ def read_file(path: str) -> tuple[str, str]:
         raise Trouble(f"'{show(path)}' is no scenario: it is not UTF-8 from byte {error.start} on.") from None
 
 
+OWN = "seed"
+"""The design that leaves each row its own."""
+
+
+@lru_cache(maxsize=8)
+def _rows_under(design: str) -> Mapping[str, Any]:
+    """Every row of the acceptance matrix under a design."""
+    from scenarios.rows import ROWS
+
+    return ROWS if design == OWN else {name: _under(design, row) for name, row in ROWS.items()}
+
+
+def _under(design: str, row: Any) -> Any:
+    """A row with a design applied to its own."""
+    from sim.design.designs import DESIGNS
+
+    return msgspec.structs.replace(row, design=DESIGNS[design].of(row.design))
+
+
 class House:
     """The real bench: the rows of :mod:`scenarios`, played in the simulated world, and scenario files beside them."""
 
-    def __init__(self) -> None:
+    def __init__(self, named: str = OWN, texts: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.named = named
         self._digests: dict[Any, str] = {}
-        self._texts: dict[str, str] = {}
+        self._texts = dict(texts)
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs: the files. A digest is computed again there, where the code may be another."""
-        return {"_digests": {}, "_texts": self._texts}
+        return {"named": self.named, "_digests": {}, "_texts": self._texts}
 
     def rows(self) -> Mapping[str, Any]:
         """Every row of the acceptance matrix, and every file that was taken."""
-        from scenarios.rows import ROWS
-
+        rows = _rows_under(self.named)
         if not self._texts:
-            return ROWS
+            return rows
         from scenarios.files import row
 
-        return {**ROWS, **{name: row(text, name) for name, text in self._texts.items()}}
+        taken = {name: _under(self.named, row(text, name)) for name, text in self._texts.items()}
+        return {**rows, **taken}
+
+    def under(self, design: str) -> House:
+        """The same rows and files, each under this design applied to its own."""
+        from faults.plans import nearest
+        from sim.design.designs import DESIGNS
+
+        if design not in DESIGNS:
+            raise Trouble(
+                f"Unknown design '{show(design)}'.{nearest(design, DESIGNS)} "
+                "`turnproof list designs` names them all."
+            )
+        return House(design, self._texts)
+
+    def written_under(self, row: str, digest: str) -> str:
+        """The design that is in force, or else the first that gives the row this digest."""
+        from sim.design.designs import DESIGNS
+
+        names = (self.named, *DESIGNS)
+        return next((name for name in names if House(name, self._texts).design(row) == digest), "")
 
     def take(self, path: str) -> str:
         """Read a scenario file. Its name as a row is the path as it was written."""

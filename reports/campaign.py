@@ -121,7 +121,12 @@ class Campaign:
             rules,
             shard=shard,
             traced=self.bench.traced(),
+            named=self.bench.named,
         )
+
+    def plan(self, row: str, index: int) -> Plan:
+        """The plan of this number of a row."""
+        return self._listed(row).sweep.plan(index)
 
     def recipe(self) -> Recipe:
         """What to send to another machine, to have runs of this campaign made there."""
@@ -212,8 +217,8 @@ class Campaign:
         line |= {"replay": replay} if replay else {}
         cells = [(_step(strike.point), str(strike.fate)) for strike in plan.strikes]
         step, fate = cells[0] if len(cells) == 1 else ("", "")
-        where = " and ".join(f"{fate} at {step}" for step, fate in cells) or "no fault"
         text = json.dumps(line)
+        where = in_words(plan)
         return Record(row, step, fate, where, status, mark, ending, text, says, replay, seen, evidence, trail)
 
 
@@ -255,6 +260,11 @@ def _mark(status: str, as_before: bool) -> str:
     if status != PASSED:
         return TROUBLE
     return AS_BEFORE if as_before else OTHERWISE
+
+
+def in_words(plan: Plan) -> str:
+    """All faults of a plan, each with its step of the fault matrix."""
+    return " and ".join(f"{strike.fate} at {_step(strike.point)}" for strike in plan.strikes) or "no fault"
 
 
 def _step(point: Point) -> str:

@@ -13,6 +13,7 @@ from reports import sentences
 from reports.bench import Bench
 from reports.campaign import AS_BEFORE, OTHERWISE, TROUBLE, WRONG
 from reports.trouble import Trouble
+from sim.design.designs import DESIGNS
 from sim.design.order import ORDER
 from sim.effects import Deed, Request, Transaction
 from sim.text import show
@@ -50,14 +51,15 @@ def explain(bench: Bench, name: str, width: int) -> Iterator[str]:
     Raises:
         Trouble: nothing does.
     """
-    kinds = (_row, _fate, _check, _rule, _label, _step, _word, _observed)
+    kinds = (_row, _fate, _check, _rule, _design, _label, _step, _word, _observed)
     found = [entry for kind in kinds for entry in kind(bench, name)]
     traced = sentences.explained(bench, name, width)
     if not found and not traced:
         raise Trouble(
-            f"'{show(name)}' is no row, fate, check, rule, label of a point, step, mark, ending, seed or sentence."
+            f"'{show(name)}' is no row, fate, check, rule, design, label of a point, step, mark, ending, seed or "
+            "sentence."
             f"{nearest(name, names(bench))} "
-            "`turnproof list rows`, `fates`, `checks` and `rules` name them all."
+            "`turnproof list rows`, `fates`, `checks`, `rules` and `designs` name them all."
         )
     yield from traced
     for entry in found:
@@ -72,6 +74,7 @@ def names(bench: Bench) -> list[str]:
         *VOCABULARY,
         *checks(),
         *rules(),
+        *DESIGNS,
         *labels(),
         *ORDER,
         *WORDS,
@@ -155,6 +158,14 @@ def _rule(bench: Bench, name: str) -> Iterator[list[str]]:
     if rule is not None:
         without = f"Without it: {rule.without.rstrip('.')}."
         yield [f"rule {name} ({rule.cites})", rule.says, without, *sentences.carried_by(bench, name)]
+
+
+def _design(bench: Bench, name: str) -> Iterator[list[str]]:
+    named = DESIGNS.get(name)
+    if named is not None:
+        replaced = [f"{rule.name} answers: {answer.__doc__}" for rule, answer in named.replaces]
+        limits = "The limits of each row stay." if named.limits is None else "It brings limits of its own."
+        yield [f"design {name} ({named.cites})", named.says, *replaced, limits]
 
 
 def _label(bench: Bench, name: str) -> Iterator[list[str]]:

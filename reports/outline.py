@@ -75,7 +75,8 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
 
     ``version`` is that of the bench and ``code`` a digest of what it runs; ``rows`` are the selected ones, counted,
     ``titles`` those of the whole bench, ``rules`` the rules of the design with the types of their answers, and
-    ``traced`` the sentences of the seeds, as that bench had them.
+    ``traced`` the sentences of the seeds, as that bench had them; ``named`` is the design that was
+    applied to every row.
     """
 
     version: str
@@ -88,6 +89,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
     chunk: int = CHUNK
     shard: Shard = WHOLE
     traced: tuple[Matrix, ...] = ()
+    named: str = "seed"
 
     @cached_property
     def size(self) -> Size:
@@ -121,6 +123,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
         columns = (
             ("version of the bench", self.version, other.version),
             ("code of the bench", self.code, other.code),
+            ("design", self.named, other.named),
             ("faults in a run", self.faults, other.faults),
             ("selected rows", self.selection.rows, other.selection.rows),
             ("selected fates", self.selection.fates, other.selection.fates),

@@ -836,6 +836,27 @@ class Released(Value, frozen=True, gc=False):
     runtime_session: str
 
 
+class HandBack(Request["HandedBack"], frozen=True, gc=False):
+    """Free the Workspace of a blocked turn and keep its Runtime Session; no seed asks this, a policy does.
+
+    Failed: ``workspace_owner_conflict`` when it is not the holder.
+    """
+
+    runtime_session: str
+
+    @property
+    def refusal(self) -> str:
+        return "workspace_owner_conflict"
+
+    identity = "{0.runtime_session}"
+
+
+class HandedBack(Value, frozen=True, gc=False):
+    """The lease row is gone, whatever may still live in the Runtime Session."""
+
+    runtime_session: str
+
+
 # --- broker -> worker -------------------------------------------------------------------------------------------
 
 

@@ -134,7 +134,10 @@ SETTLED = {
     "capture.rechecks_owner": "always",
     "capture.registration_goes_on": "never",
     "execution.start_again": "never",
+    "lease.waits_when_busy": "never",
+    "settlement.ack_failure_blocks": "always",
     "settlement.doubt_first": "always",
+    "settlement.hands_back": "never",
     "writer.refused_renewal_stops_writes": "always",
     "writer.replays_after_expiry": "always",
 }

@@ -106,6 +106,14 @@ class FakeBench:
     def design(self, row: str) -> str:
         return self.design_digest
 
+    named = "seed"
+
+    def under(self, design: str) -> FakeBench:
+        return self
+
+    def written_under(self, row: str, digest: str) -> str:
+        return "seed" if digest == self.design_digest else ""
+
     def play(self, row: str, plan: Plan, watcher: Watcher | None = None) -> History:
         for seen in POINTS if watcher else ():
             watcher(seen)  # type: ignore[misc]

@@ -6,6 +6,7 @@ import click
 
 from reports.cli.completion import completion
 from reports.cli.demo import demo
+from reports.cli.differing import diff
 from reports.cli.filing import new, schema, validate
 from reports.cli.guard import Guarded
 from reports.cli.naming import explain, listing
@@ -44,7 +45,21 @@ def cli(context: click.Context, debug: bool) -> None:
         context.obj = House()
 
 
-for command in (sweep, report, merge, run, replay, new, validate, schema, listing, explain, demo, completion):
+for command in (
+    sweep,
+    report,
+    merge,
+    diff,
+    run,
+    replay,
+    new,
+    validate,
+    schema,
+    listing,
+    explain,
+    demo,
+    completion,
+):
     cli.add_command(command)
 
 main = cli

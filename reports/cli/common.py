@@ -84,6 +84,28 @@ def complete_plan(context: click.Context, _parameter: click.Parameter, incomplet
     return [strike for strike in strikes if strike.startswith(incomplete)]
 
 
+def complete_design(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The names of designs that begin so, for a shell."""
+    from sim.design.designs import DESIGNS
+
+    return [name for name in DESIGNS if name.startswith(incomplete)]
+
+
+def under(bench: Bench, design: str) -> Bench:
+    """The bench under the design of ``--design``; as it is when the option was left out."""
+    return bench.under(design) if design else bench
+
+
+design_option = click.option(
+    "--design",
+    metavar="NAME",
+    default="",
+    shell_complete=complete_design,
+    help="Play under this design, applied to each row's own; `list designs` names them.",
+)
+"""The option of commands that play rows."""
+
+
 def complete_row(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """The names of rows that begin so, for a shell."""
     from reports.bench import House

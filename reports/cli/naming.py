@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reports.cli.common import complete_name, complete_row, known_row, say, width
+from reports.cli.common import complete_name, complete_row, design_option, known_row, say, under, width
 
 if TYPE_CHECKING:
     from reports.bench import Bench
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.group(name="list")
 def listing() -> None:
-    """Name the rows, fates, checks, rules, or the points of a row."""
+    """Name the rows, fates, checks, rules, designs, or the points of a row."""
 
 
 @listing.command(name="rows")
@@ -50,14 +50,24 @@ def list_rules() -> None:
     _table([rule.name, rule.cites, rule.says] for rule in rules().values())
 
 
+@listing.command(name="designs")
+def list_designs() -> None:
+    """Name every design that --design and diff know, where it is written and what it does."""
+    from sim.design.designs import DESIGNS
+
+    _table([named.name, named.cites, named.says] for named in DESIGNS.values())
+
+
 @listing.command(name="points")
 @click.argument("row", shell_complete=complete_row)
+@design_option
 @click.pass_obj
-def list_points(bench: Bench, row: str) -> None:
+def list_points(bench: Bench, row: str, design: str) -> None:
     """Name every point that ROW reaches without faults, with the number of faults that apply to it."""
     from faults.fates import applicable
     from reports.bench import sightings
 
+    bench = under(bench, design)
     seen, _ = sightings(bench, known_row(bench, row))
     _table([str(len(applicable(sighting))), str(sighting.point)] for sighting in seen)
 
@@ -77,7 +87,7 @@ def _table(rows: Iterable[list[str]]) -> None:
 @click.argument("name", shell_complete=complete_name)
 @click.pass_obj
 def explain(bench: Bench, name: str) -> None:
-    """Say what a row, fate, check, rule or label of a point means, and where it is written.
+    """Say what a row, fate, check, rule, design or label of a point means, and where it is written.
 
     The number of a seed (003) gives its sentences with what carries them, and that of a sentence (003.27) that one.
     """

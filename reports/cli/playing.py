@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from reports.cli.common import SUFFIX, complete_plan, complete_row, known_row, say, width
+from reports.cli.common import (
+    SUFFIX,
+    complete_plan,
+    complete_row,
+    design_option,
+    known_row,
+    say,
+    under,
+    width,
+)
 from reports.cli.stepping import step_option, walk_through
 from reports.cli.tracing import trace_option, write_trace
 from reports.trouble import CLEAN, FINDINGS, Trouble
 
 if TYPE_CHECKING:
+    from faults.plans import Capsule
     from reports.bench import Bench
     from sim.points import Plan, Point
 
@@ -28,11 +38,20 @@ _whole = click.option("--whole", is_flag=True, help="Tell in full what happens a
     shell_complete=complete_plan,
     help="Faults in place of the row's: actor:door:label#nth@causes=fate, or none.",
 )
+@design_option
 @_whole
 @step_option
 @trace_option
 @click.pass_obj
-def run(bench: Bench, row: str, text: str | None, whole: bool, stepwise: bool, trace: Path | None) -> int:
+def run(
+    bench: Bench,
+    row: str,
+    text: str | None,
+    design: str,
+    whole: bool,
+    stepwise: bool,
+    trace: Path | None,
+) -> int:
     """Play one ROW, or a scenario file, with its own faults or those of a plan, and show what happened.
 
     \b
@@ -40,9 +59,11 @@ def run(bench: Bench, row: str, text: str | None, whole: bool, stepwise: bool, t
     turnproof run one-call --step                # walk through it: forward, back, disk, live scripts
     turnproof run one-call --trace trace.json    # for ui.perfetto.dev
     turnproof run my.turn.toml
+    turnproof run busy-workspace --design queue-when-busy
     """
     from faults.plans import Foreign, Malformed, read
 
+    bench = under(bench, design)
     name = known_row(bench, row)
     try:
         plan = bench.rows()[name].plan if text is None else read(text)
@@ -55,12 +76,13 @@ def run(bench: Bench, row: str, text: str | None, whole: bool, stepwise: bool, t
 
 @click.command()
 @click.argument("line")
+@design_option
 @_whole
 @step_option
 @trace_option
 @click.pass_obj
-def replay(bench: Bench, line: str, whole: bool, stepwise: bool, trace: Path | None) -> int:
-    """Play a run again from the LINE that a finding came with.
+def replay(bench: Bench, line: str, design: str, whole: bool, stepwise: bool, trace: Path | None) -> int:
+    """Play a run again from the LINE that a finding came with, under the design that the line was written under.
 
     \b
     turnproof replay 'tp1:658a74880637:one-call:none'
@@ -82,15 +104,25 @@ def replay(bench: Bench, line: str, whole: bool, stepwise: bool, trace: Path | N
         raise Trouble(
             f"Foreign replay line: this bench has no row '{show(capsule.row)}'.{nearest(capsule.row, rows)}"
         )
-    now, what = bench.design(capsule.row), "the file" if capsule.row.endswith(SUFFIX) else "the design"
-    if capsule.design != now:
+    bench = _as_written(bench, capsule, design)
+    stale = "Stale replay line: the address no longer exists: "
+    return _played(bench, capsule.row, capsule.plan, Shown(whole, stepwise, trace), stale)
+
+
+def _as_written(bench: Bench, capsule: Capsule, design: str) -> Bench:
+    """The bench under the design that a line names by its digest, or under the one that is asked for instead."""
+    written = bench.written_under(capsule.row, capsule.design)
+    chosen = under(bench, design or written)
+    now, what = chosen.design(capsule.row), "the file" if capsule.row.endswith(SUFFIX) else "the design"
+    if not written:
         click.echo(
             f"turnproof: {what} has changed since this line was written (it was {capsule.design}, it is {now}); "
             "what follows is the run as it is today.",
             err=True,
         )
-    stale = "Stale replay line: the address no longer exists: "
-    return _played(bench, capsule.row, capsule.plan, Shown(whole, stepwise, trace), stale)
+    elif written != bench.named or capsule.design != now:
+        click.echo(f"turnproof: this line was written under the design {written}.", err=True)
+    return chosen
 
 
 class Shown(NamedTuple):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli.common import SUFFIX, complete_selection
+from reports.cli.common import SUFFIX, complete_selection, design_option, under
 from reports.cli.ending import ended, out_option
 from reports.cli.waiting import murmur, progress, stoppable
 from reports.trouble import BENCH_ERROR, INCOMPLETE, INTERRUPTED, Trouble
@@ -62,6 +62,7 @@ class ShardType(click.ParamType["Shard"]):
     default=None,
     help="Processes; as many as processors if not given.",
 )
+@design_option
 @click.option("--resume", is_flag=True, help="Go on with the campaign in --out; begin it, if there is none.")
 @click.option("--shard", type=ShardType(), default=None, help="Only this part of the runs; see `merge`.")
 @click.option(
@@ -80,6 +81,7 @@ def sweep(
     none: str | None,
     out: Path,
     jobs: int | None,
+    design: str,
     resume: bool,
     shard: Shard | None,
     engine: str,
@@ -96,12 +98,12 @@ def sweep(
     """
     from reports.campaign import Campaign
     from reports.files import check
-    from reports.outline import WHOLE
 
-    campaign = Campaign(bench, *_chosen(bench, selection, 0 if none else faults))
+    bench = under(bench, design)
+    campaign = Campaign(bench, *chosen(bench, selection, 0 if none else faults))
     check(out)
     with _engine(campaign, engine, scheduler, jobs) as runs, stoppable() as stop:
-        outline = _counted(campaign, shard or WHOLE, stop)
+        outline = counted(campaign, stop, shard)
         if outline is None:
             click.echo("incomplete: stopped while the runs were counted; none was made.")
             return INTERRUPTED if signal.SIGINT in stop else INCOMPLETE
@@ -114,22 +116,23 @@ def sweep(
     return code
 
 
-def _chosen(bench: Bench, words: Sequence[str], faults: int) -> tuple[Selection, int]:
+def chosen(bench: Bench, words: Sequence[str], faults: int) -> tuple[Selection, int]:
+    """What the words select, and how many faults are struck. Trouble: without faults, they select some."""
     from glob import escape
 
     from faults.sweeps import select
 
     words = [escape(bench.take(word)) if word.endswith(SUFFIX) else word for word in words]
-    chosen = select(words, {name: (card.theme, *card.cases) for name, card in bench.rows().items()})
-    if not faults and chosen.fates:
+    wanted = select(words, {name: (card.theme, *card.cases) for name, card in bench.rows().items()})
+    if not faults and wanted.fates:
         raise Trouble(
-            f"'{chosen.fates[0]}' is a fate, and -k 0 strikes none: leave out -k 0 (or --faults none) to strike it, "
+            f"'{wanted.fates[0]}' is a fate, and -k 0 strikes none: leave out -k 0 (or --faults none) to strike it, "
             "or name rows to run them without a fault."
         )
-    if not faults and chosen.points:
+    if not faults and wanted.points:
         more = " With -k 0 only rows, themes and field cases can be named; without it, points too."
-        raise _unmatched(bench, chosen.points, (), more)
-    return chosen, faults
+        raise _unmatched(bench, wanted.points, (), more)
+    return wanted, faults
 
 
 @contextmanager
@@ -183,8 +186,10 @@ def _opened(out: Path, outline: Outline, resume: bool) -> AbstractContextManager
     return begun(out, outline)
 
 
-def _counted(campaign: Campaign, shard: Shard, stop: list[int]) -> Outline | None:
+def counted(campaign: Campaign, stop: list[int], shard: Shard | None = None) -> Outline | None:
     """Count the runs; say so when a word of the selection meant nothing. None when it was stopped."""
+    from reports.outline import WHOLE
+
     with progress(len(campaign.selection.rows), "counting runs") as step:
         for _ in campaign.count():
             step()
@@ -193,7 +198,7 @@ def _counted(campaign: Campaign, shard: Shard, stop: list[int]) -> Outline | Non
     unmatched = [word for word in campaign.selection.points if word not in campaign.matched]
     if unmatched:
         raise _unmatched(campaign.bench, unmatched, campaign.labels)
-    outline = campaign.outline(shard)
+    outline = campaign.outline(shard or WHOLE)
     narrowed = campaign.selection.fates or campaign.selection.points
     if campaign.faults and not outline.size.faults and narrowed:
         raise Trouble(

@@ -35,6 +35,8 @@ from sim.protocol import (
     Execute,
     ExecuteFileTool,
     Halt,
+    HandBack,
+    HandedBack,
     InstallPublisher,
     Lease,
     Observe,
@@ -164,6 +166,23 @@ class ClearLease(Transaction[None], frozen=True, gc=False):
 
         facts.delete(LEASES, session.workspace)
         facts.put(RUNTIME_SESSIONS, self.runtime_session, replace(session, state=lease.RELEASED))
+
+
+class HandBackLease(Transaction[None], frozen=True, gc=False):
+    """A blocked turn gives its Workspace up: the lease row alone ends, by its matching holder, whatever is live.
+
+    Failed: ``runtime_session_not_found``, ``workspace_owner_conflict``.
+    """
+
+    runtime_session: str
+
+    identity = "{0.runtime_session}"
+
+    def apply(self, facts: Facts, ask: Decide) -> None:
+        session = known_session(facts, self.runtime_session)
+        if not ask(lease.may_clear, *claim_of(facts, ask, self.runtime_session, session)):
+            raise Failed("workspace_owner_conflict")
+        facts.delete(LEASES, session.workspace)
 
 
 # --- the execution ledger ----------------------------------------------------------------------------------------
@@ -367,6 +386,11 @@ class Broker(Actor):
         await Commit(ClearLease(name))
         return Released(name)
 
+    async def hand_back(self, request: HandBack) -> HandedBack:
+        """Give the Workspace back, and nothing else: neither Runtime Session nor worker learns of it."""
+        await Commit(HandBackLease(request.runtime_session))
+        return HandedBack(request.runtime_session)
+
     # --- execution ---
 
     async def prepare(self, request: Prepare) -> Prepared:
@@ -483,6 +507,7 @@ class Broker(Actor):
         CancelExecution: cancel,
         Acknowledge: acknowledge,
         Release: release,
+        HandBack: hand_back,
     }
 
 

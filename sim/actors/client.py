@@ -50,6 +50,8 @@ RECOVER_MS = 5_000
 """Longer than a restart: after healing, every supervised process is up."""
 RELOADS = 2
 """How often a Session that is not well is opened anew: what the second owner finds must equal what the first found."""
+PROBE_PATIENCE_MS = 31_000
+"""When the user of a probing Session cancels: longer than a request's timeout, and than any such turn has to take."""
 LEASE_WAIT_MS = 61_000
 """Longer than a writer lease, so that a new owner can take the Session over."""
 
@@ -97,11 +99,11 @@ class Client(Actor):
         await Sleep(RECOVER_MS)
         probes = {session.workspace: probe_of(session) for session in self.scenario.sessions}
         for _, probe in enumerate(probes.values()):
-            await self.play(probe, 1)
+            await self.play(probe, 1, PROBE_PATIENCE_MS)
         for _, session in enumerate(self.scenario.sessions):
             await self.reload(session)
 
-    async def play(self, session: SessionPlan, first: int) -> None:
+    async def play(self, session: SessionPlan, first: int, patience: int = TURN_TIMEOUT_MS) -> None:
         """The Session's turns from its ``first`` on, until one does not settle."""
         if session.after:
             await Wait(session.after)
@@ -112,16 +114,16 @@ class Client(Actor):
         if not loaded:
             self.unwell[session.name] = first
             return
-        await self.turns(session, first)
+        await self.turns(session, first, patience)
 
-    async def turns(self, session: SessionPlan, first: int) -> None:
+    async def turns(self, session: SessionPlan, first: int, patience: int = TURN_TIMEOUT_MS) -> None:
         """The turns from the ``first`` on, on an owner that is up."""
         self.unwell.pop(session.name, None)
         for number, turn in enumerate(session.turns, 1):
             if number < first:
                 continue
             prompt = prompt_id(session, number)
-            ended = await self.turn(session.name, prompt, turn)
+            ended = await self.turn(session.name, prompt, turn, patience)
             if turn.then == RESTART or (turn.then and well(ended)):
                 ended = await self.hand_over(session.name, prompt, turn, ended)
             if not well(ended):
@@ -186,19 +188,32 @@ class Client(Actor):
             return False
         return True
 
-    async def turn(self, session: str, prompt: str, turn: Turn) -> TurnEnded | None:
-        """Send the prompt and wait for the turn's end; None when the owner does not tell it."""
+    async def turn(
+        self, session: str, prompt: str, turn: Turn, patience: int = TURN_TIMEOUT_MS
+    ) -> TurnEnded | None:
+        """Send the prompt and wait for the turn's end; None when the owner does not tell it, even when cancelled."""
         if turn.cancel:
             await Start(self.cancel, (session, prompt, turn.cancel))
         admitted = await self.prompt(session, Prompt(prompt, turn.text))
         if not admitted:
             return None
+        ended = await self.ended(session, prompt, patience)
+        if ended is not None or patience == TURN_TIMEOUT_MS:
+            return ended
+        return await self.given_up(session, prompt)
+
+    async def given_up(self, session: str, prompt: str) -> TurnEnded | None:
+        """How a turn ended that its user cancels after waiting long enough."""
+        try:
+            await Call(f"harness:{session}", CancelTurn(prompt))
+        except (Failed, Uncertain):
+            return None
         return await self.ended(session, prompt)
 
-    async def ended(self, session: str, prompt: str) -> TurnEnded | None:
-        """How a turn ended, as its owner tells it; None when the owner is dead."""
+    async def ended(self, session: str, prompt: str, patience: int = TURN_TIMEOUT_MS) -> TurnEnded | None:
+        """How a turn ended, as its owner tells it; None when the owner is dead, or the turn outlasts the patience."""
         try:
-            return await Call(f"harness:{session}", AwaitTurn(prompt), TURN_TIMEOUT_MS)
+            return await Call(f"harness:{session}", AwaitTurn(prompt), patience)
         except (Failed, Uncertain):
             return None
 

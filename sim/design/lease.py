@@ -76,6 +76,12 @@ def acquire_refusal_is_definite(status: int, code: str) -> bool:
     return status == 409 and code in DEFINITE_REFUSALS
 
 
+@rule("003 Implementation and validation", without="a turn waits for a Workspace that is never given back")
+def waits_when_busy(code: str) -> bool:
+    """A turn that is refused a Workspace ends there, a busy one too: it never waits and asks again."""
+    return False
+
+
 @rule("behaviour §1.10", without="a new life of the worker inherits a lease, or revives a lost binding")
 def may_rebind(current: str, binding: str) -> bool:
     """Warming binds a Workspace to its worker's present life while nobody holds it and the binding is not lost."""

@@ -58,6 +58,8 @@ class Limits(msgspec.Struct, frozen=True):
     writer_lease: int = 60_000
     status_poll: int = 50
     worker_poll: int = 100
+    busy_poll: int = 250
+    """Between two tries at a busy Workspace, where a policy waits for one (behaviour §1.10, newer code)."""
     shell_timeout: int = 120_000
     shell_timeout_min: int = 1
     shell_timeout_max: int = 600_000

@@ -59,6 +59,12 @@ def blocks(uncertain: bool) -> bool:
     return uncertain
 
 
+@rule("003 Lifecycle", without="a second Session enters a Workspace in which unknown work may go on")
+def hands_back(acquired: bool) -> bool:
+    """A turn that is recovery blocked retains what it acquired: it hands no Workspace back."""
+    return False
+
+
 @rule("behaviour §1.3", without="a lost reply is treated as if nothing had been acquired or written")
 def doubt_first() -> bool:
     """Doubt is noted before each step whose effect could survive a lost reply, and cleared only by proof."""
@@ -99,6 +105,12 @@ def may_infer(phase: str) -> bool:
 def acknowledged(asked: str, answered: str) -> bool:
     """An acknowledgement is exact: it names this execution."""
     return asked == answered
+
+
+@rule("003 Lifecycle", without="the model is asked again over a result that nobody knows to be acknowledged")
+def ack_failure_blocks(cause: str) -> bool:
+    """A failure to acknowledge retains recovery-blocked ownership, whatever its cause."""
+    return True
 
 
 @rule("behaviour §1.10", without="the lease is assumed free while it is held")

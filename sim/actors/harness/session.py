@@ -164,6 +164,8 @@ class Harness(Actor):
         turn = ToolTurn(self.owner, request.prompt, self.ask, self.limits, warming)
         self.turn = turn
         ended = await self.attempt(turn, request)
+        if ended.state == BLOCKED and self.ask(settlement.hands_back, turn.acquired):
+            await Start(turn.hand_back)
         await turn.close()
         self.blocked = ended.state == BLOCKED
         self.turn = None

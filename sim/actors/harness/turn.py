@@ -30,6 +30,7 @@ from sim.protocol import (
     ClosePublisher,
     Envelope,
     FileHistory,
+    HandBack,
     Observed,
     OpenPublisher,
     Prepare,
@@ -134,6 +135,10 @@ class ToolTurn:
             raise RecoveryRequired("the release is not confirmed")
         self.proved()
 
+    async def hand_back(self) -> None:
+        """Free the Workspace of a turn that stays blocked, as far as that can be done; its Runtime Session is kept."""
+        await Call(BROKER, HandBack(self.prompt))
+
     async def close(self) -> None:
         """Close the turn's listener, whatever became of the turn; retained output stays (003 Lifecycle)."""
         if self.listening:
@@ -181,16 +186,25 @@ class ToolTurn:
         if self.acquired:
             return
         await Join(self.warming)
-        self.doubt()
-        try:
-            await Call(BROKER, Acquire(self.owner.session, self.prompt, self.owner.workspace))
-        except Failed as refusal:
-            if self.ask(lease.acquire_refusal_is_definite, refusal.status, refusal.code):
-                self.proved()
-            raise
+        await self.claim()
         self.acquired = True
         self.proved()
         self.stop_if_cancelled()
+
+    async def claim(self) -> None:
+        """Ask for the Workspace. Only a definite refusal proves that it is not held; a busy one may be waited for."""
+        while True:
+            self.doubt()
+            try:
+                await Call(BROKER, Acquire(self.owner.session, self.prompt, self.owner.workspace))
+                return
+            except Failed as refusal:
+                if self.ask(lease.acquire_refusal_is_definite, refusal.status, refusal.code):
+                    self.proved()
+                if not self.ask(lease.waits_when_busy, refusal.code):
+                    raise
+            await Sleep(self.limits.busy_poll)
+            self.stop_if_cancelled()
 
     async def register(self, batch: Batch) -> None:
         """Listen for this turn's output, and install the publisher in the Runtime Session, when a Shell is to run."""
@@ -385,10 +399,17 @@ class ToolTurn:
         await self.checkpoint("await_runtime" if open_calls else "results_ready")
 
     async def acknowledge(self, receipt: Receipt | None) -> None:
-        """Exact acknowledgement; a lost one is replayed once, identically. What never started has none."""
+        """Acknowledge what was admitted, or block (003 Lifecycle). What never started has no acknowledgement."""
         if receipt is None:
             return
-        request = Acknowledge(receipt.execution, receipt)
+        try:
+            await self.confirm(Acknowledge(receipt.execution, receipt))
+        except (Failed, Uncertain, RecoveryRequired) as failure:
+            if self.ask(settlement.ack_failure_blocks, str(failure)):
+                raise
+
+    async def confirm(self, request: Acknowledge) -> None:
+        """Exact acknowledgement; a lost one is replayed once, identically."""
         sends = 0
         while True:
             sends += 1
