@@ -510,11 +510,17 @@ def test_only_a_reserved_execution_starts(state: str) -> None:
     assert World(play).spawned == []
 
 
-@pytest.mark.parametrize(
-    ("tool", "protocol"),
-    [("read_file", execution.V3), (SHELL, "managed-tool/v2"), ("read_file", "managed-tool/v2")],
-)
-def test_only_shell_is_reserved_and_only_through_v3(tool: str, protocol: str) -> None:
+def test_a_file_tool_is_reserved_through_v2() -> None:
+    async def play(world: World) -> None:
+        await ready()
+        prepared = await Call("broker", Prepare("rs", "c", "read_file", execution.V2, digest(PAYLOAD), ""))
+        assert prepared.state == "prepared"
+
+    assert len(World(play).database.rows(LEDGER, "")) == 1
+
+
+@pytest.mark.parametrize(("tool", "protocol"), [("read_file", execution.V3), (SHELL, execution.V2)])
+def test_only_shell_is_reserved_through_v3_and_through_nothing_else(tool: str, protocol: str) -> None:
     async def play(world: World) -> None:
         await ready()
         told = await refusal(Prepare("rs", "c", tool, protocol, digest(PAYLOAD), "i"))

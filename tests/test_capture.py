@@ -26,6 +26,7 @@ from sim.history import Acted, Asked, Decided, Event, History, Learned
 from sim.kernel import Kernel
 from sim.points import ACT, CALL, Fate, Plan, Point, Sighting, Strike
 from sim.protocol import (
+    FOREGROUND_SHELL,
     SHELL,
     STDERR,
     STDOUT,
@@ -107,7 +108,7 @@ class Driver(Actor):
         self, phase: str = "await_runtime", state: str = "dispatch", args: bytes = b""
     ) -> Projection:
         """Everything that precedes a dispatch: journal, intent, checkpoint, listener, registration."""
-        projection = await Call(JOURNAL, OpenJournal("s"))
+        projection = await Call(JOURNAL, OpenJournal("s", FOREGROUND_SHELL))
         await Call(JOURNAL, StageResource("args", args or json.dumps(ARGUMENTS).encode()))
         intent = ToolIntent("p1", "e1", "m1", "w1", DIGEST, "args", "managed-tool/v3")
         appended = await Call(JOURNAL, Append("c1", (intent,), ("args",)))
@@ -705,9 +706,10 @@ NOT_USUAL = {
     capture.callback_waits.name,
     capture.capture_stays_failed.name,
     capture.follows_redirect.name,
+    capture.needs_publisher.name,
     capture.registration_goes_on.name,
 }
-"""Rules about failures, about bodies of more than one piece, about redirects, and about callbacks that overlap."""
+"""Rules about failures, bodies of more than one piece, redirects, callbacks that overlap; and what the harness asks."""
 
 
 def test_one_clean_run_asks_every_rule_of_capture_but_those_of_what_is_not_usual() -> None:

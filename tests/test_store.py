@@ -18,6 +18,7 @@ from sim.history import Asked, History
 from sim.kernel import Kernel
 from sim.points import Fate, Plan, Sighting, Strike
 from sim.protocol import (
+    FOREGROUND_SHELL,
     ActivationChanged,
     Append,
     Appended,
@@ -64,7 +65,7 @@ def disk() -> MemoryDatabase:
     """A Session with a writer, an activation at sequence 1, and one message at sequence 2."""
     disk = MemoryDatabase()
     apply(disk, TakeWriter("s", "first", "hash-1", LEASE))
-    apply(disk, commit("activate", 0, records=(ActivationChanged("a1", 1),)))
+    apply(disk, commit("activate", 0, records=(ActivationChanged("a1", 1, FOREGROUND_SHELL),)))
     apply(disk, commit("greet", 1, resources=("note",), staged=(("note", b"bytes"),)))
     return disk
 
@@ -94,7 +95,10 @@ def test_the_same_writer_extends_its_lease_after_expiry_but_not_after_a_takeover
 def test_a_renewal_tells_the_activation_that_a_commit_installed(disk: MemoryDatabase) -> None:
     renewed = apply(disk, ExtendWriter("s", FIRST, LEASE))
     assert (renewed.activation, renewed.epoch) == ("a1", 1)
-    apply(disk, commit("again", 2, records=(ActivationChanged("a2", 2),), activation="a2", epoch=2))
+    apply(
+        disk,
+        commit("again", 2, records=(ActivationChanged("a2", 2, FOREGROUND_SHELL),), activation="a2", epoch=2),
+    )
     renewed = apply(disk, ExtendWriter("s", FIRST, LEASE))
     assert (renewed.activation, renewed.epoch) == ("a2", 2)
 
@@ -311,7 +315,7 @@ def say(number: int, **more: Any) -> Append:
 
 
 async def two_messages(owner: Owner) -> None:
-    await owner.ask(OpenJournal("s"))
+    await owner.ask(OpenJournal("s", FOREGROUND_SHELL))
     await owner.ask(say(1))
     await owner.ask(say(2))
 
@@ -353,7 +357,7 @@ def test_a_lost_commit_is_replayed_and_never_duplicated(fate: str) -> None:
 @pytest.mark.parametrize(("fate", "written"), [("request-lost", 0), ("reply-lost", 1)])
 def test_writes_stop_for_ever_after_a_commit_that_stays_in_doubt(fate: str, written: int) -> None:
     async def play(owner: Owner) -> None:
-        await owner.ask(OpenJournal("s"))
+        await owner.ask(OpenJournal("s", FOREGROUND_SHELL))
         await owner.ask(say(1))
         await owner.ask(say(2))
         await owner.ask(say(1))
@@ -371,7 +375,7 @@ def test_writes_stop_for_ever_after_a_commit_that_stays_in_doubt(fate: str, writ
 
 def test_a_definite_refusal_does_not_stop_writes() -> None:
     async def play(owner: Owner) -> None:
-        await owner.ask(OpenJournal("s"))
+        await owner.ask(OpenJournal("s", FOREGROUND_SHELL))
         await owner.ask(say(1, resources=("nowhere",)))
         await owner.ask(say(2))
 
@@ -380,7 +384,7 @@ def test_a_definite_refusal_does_not_stop_writes() -> None:
 
 def test_a_staged_resource_becomes_durable_with_its_transaction_and_not_before() -> None:
     async def play(owner: Owner) -> None:
-        await owner.ask(OpenJournal("s"))
+        await owner.ask(OpenJournal("s", FOREGROUND_SHELL))
         await owner.ask(StageResource("args", b"0123456789"))
         await owner.ask(ReadOutput("args", 0, 4))
         await owner.ask(say(1, resources=("args",)))
@@ -393,7 +397,7 @@ def test_a_staged_resource_becomes_durable_with_its_transaction_and_not_before()
 
 def test_a_store_that_restarts_forgets_what_was_only_staged() -> None:
     async def play(owner: Owner) -> None:
-        await owner.ask(OpenJournal("s"))
+        await owner.ask(OpenJournal("s", FOREGROUND_SHELL))
         await owner.ask(StageResource("args", b"bytes"))
         await Kill("store")
         await Sleep(5_000)
@@ -403,7 +407,7 @@ def test_a_store_that_restarts_forgets_what_was_only_staged() -> None:
 
 
 async def publication(owner: Owner) -> None:
-    await owner.ask(OpenJournal("s"))
+    await owner.ask(OpenJournal("s", FOREGROUND_SHELL))
     await owner.ask(PublishOutput("content", "segment", b"output"))
 
 
@@ -425,7 +429,7 @@ def test_published_output_has_the_digest_of_its_bytes() -> None:
 
 def test_the_lease_is_renewed_at_half_life() -> None:
     async def play(owner: Owner) -> None:
-        await owner.ask(OpenJournal("s"))
+        await owner.ask(OpenJournal("s", FOREGROUND_SHELL))
         await Sleep(10 * LEASE)
         await owner.ask(say(1))
 
@@ -458,7 +462,7 @@ def replaced(whole: bool, *requests: Any) -> World:
     """An owner that is replaced, and then asked all the same."""
 
     async def play(owner: Owner) -> None:
-        await owner.ask(OpenJournal("s"))
+        await owner.ask(OpenJournal("s", FOREGROUND_SHELL))
         await owner.ask(CheckWriter())
         apply(owner.disk, Replaced(whole))
         for _, request in enumerate(requests):
@@ -498,7 +502,7 @@ def test_an_admission_is_refused_inside_the_queue_before_it_is_sent() -> None:
 
 def test_a_refused_renewal_stops_writes() -> None:
     async def play(owner: Owner) -> None:
-        await owner.ask(OpenJournal("s"))
+        await owner.ask(OpenJournal("s", FOREGROUND_SHELL))
         await Sleep(LEASE)
         await owner.ask(say(1))
 
@@ -512,9 +516,9 @@ def test_a_second_life_waits_for_the_lease_and_installs_the_next_epoch() -> None
         await two_messages(owner)
         await Kill("owner:s")
         await Boot("owner:s")
-        await owner.ask(OpenJournal("s"))
+        await owner.ask(OpenJournal("s", FOREGROUND_SHELL))
         await Sleep(LEASE)
-        await owner.ask(OpenJournal("s"))
+        await owner.ask(OpenJournal("s", FOREGROUND_SHELL))
         await owner.ask(CheckWriter())
 
     early, opened, ownership = World(play).owner.heard[-3:]
