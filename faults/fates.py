@@ -90,7 +90,12 @@ def _mortal(sighting: Sighting) -> bool:
 
 
 def _owner(sighting: Sighting) -> bool:
-    return _remote(sighting) and sighting.point.actor.startswith(AUTHORITY)
+    return sighting.point.door == CALL and sighting.point.actor.startswith(AUTHORITY)
+
+
+def _local_owner(sighting: Sighting) -> bool:
+    """A local daemon Session: its authority and its store are one process."""
+    return _owner(sighting) and sighting.local
 
 
 def _publication(sighting: Sighting) -> bool:
@@ -227,6 +232,11 @@ _ALL = (
         "activation-replaced", TIME, "Another activation becomes the Session's current one at this moment.",
         "A new owner is installed while a large output is verified: the old result must not get in.",
         False, _owner,
+    ),
+    Kind(
+        "root-moved", TIME, "Another directory stands at the root of a local Session from this moment on.",
+        "Somebody renames the checkout and clones another into its place, while a command is being prepared.",
+        False, _local_owner,
     ),
     Kind(
         "capability-expired", TIME, "The publisher's capability is no longer good when it is presented.",

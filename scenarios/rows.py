@@ -7,10 +7,16 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from scenarios import base, cases
+from scenarios import base, cases, local
 from scenarios.row import Row
 
-THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType({"base": base.ROWS, "cases": cases.ROWS})
+THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
+    {
+        "base": base.ROWS,
+        "cases": cases.ROWS,
+        "local": local.ROWS,
+    }
+)
 """The rows of each theme, in order."""
 
 ROWS: Mapping[str, Row] = MappingProxyType(

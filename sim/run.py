@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sim.actors.broker import Broker
 from sim.actors.client import PROBE, Client, probe_of, prompt_id
-from sim.actors.harness import Harness
+from sim.actors.harness import Harness, Local
 from sim.actors.journal import Journal
 from sim.actors.model import Model
 from sim.actors.publisher import Publisher
@@ -15,7 +17,7 @@ from sim.design import SCALED, Design
 from sim.history import History
 from sim.kernel import Kernel
 from sim.points import NO_FAULTS, Plan, Sighting, Watcher
-from sim.scenario import Program, Scenario, SessionPlan, refuse_ill_formed, usual
+from sim.scenario import LOCAL, Program, Scenario, SessionPlan, refuse_ill_formed, usual
 from sim.storage.memory import MemoryDatabase, MemoryOutside
 
 DECOY = ("harness", "effects.log", b"untouched\n")
@@ -39,10 +41,14 @@ def run(
     probes = {session.workspace: probe_of(session) for session in scenario.sessions}
     sessions = (*scenario.sessions, *probes.values())
     _host_shared(kernel, scenario, sessions, design)
+    programs = _programs(scenario)
     for workspace in probes:
-        _host_worker(kernel, workspace, scenario, design)
+        _host_worker(kernel, workspace, programs, design)
     for session in sessions:
-        _host_owner(kernel, session, design)
+        if session.leader == LOCAL:
+            _host_local(kernel, session, programs, design)
+        else:
+            _host_owner(kernel, session, design)
     history = kernel.run("client")
     kernel.close()
     return history
@@ -71,16 +77,21 @@ def _host_shared(
     kernel.host("store", "store", lambda _life: Store(kernel.disk, kernel.ask, design.limits), restarts=True)
 
 
-def _host_worker(kernel: Kernel, workspace: str, scenario: Scenario, design: Design) -> None:
+def _programs(scenario: Scenario) -> Callable[[str], Program]:
+    """What each command does."""
     programs = {program.command: program for program in (PROBE, *scenario.programs)}
 
     def program(command: str) -> Program:
         return programs.get(command) or usual(command)
 
+    return program
+
+
+def _host_worker(kernel: Kernel, workspace: str, programs: Callable[[str], Program], design: Design) -> None:
     kernel.host(
         f"worker:{workspace}",
         f"worker:{workspace}",
-        lambda life: Worker(workspace, life, kernel.ask, design.limits, program),
+        lambda life: Worker(workspace, life, kernel.ask, design.limits, programs),
         restarts=True,
     )
 
@@ -91,4 +102,19 @@ def _host_owner(kernel: Kernel, session: SessionPlan, design: Design) -> None:
     kernel.host(f"publisher:{name}", owner, lambda life: Publisher(name, life, kernel.ask, limits))
     kernel.host(
         f"harness:{name}", owner, lambda life: Harness(name, session.workspace, life, kernel.ask, limits)
+    )
+
+
+def _host_local(
+    kernel: Kernel, session: SessionPlan, programs: Callable[[str], Program], design: Design
+) -> None:
+    """A local daemon Session: its writer stands on a store of its own, and nothing lies between its parts."""
+    name, owner, limits = session.name, f"owner:{session.name}", design.limits
+    store = f"local-store:{name}"
+    kernel.host(store, owner, lambda _life: Store(kernel.disk, kernel.ask, limits))
+    kernel.host(f"journal:{name}", owner, lambda life: Journal(name, life, kernel.ask, limits, store))
+    kernel.host(
+        session.address,
+        owner,
+        lambda life: Local(name, session.workspace, life, kernel.disk, kernel.ask, limits, programs),
     )

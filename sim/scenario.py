@@ -11,6 +11,9 @@ import re
 from sim.protocol import SHELL, STDERR, STDOUT, ModelOutput, ToolCall, Value
 from sim.text import has_unpaired, show
 
+HARNESS, LOCAL = "harness", "local"
+"""Who leads a Session."""
+
 
 class Step(Value, frozen=True, gc=False):
     """One thing a command does."""
@@ -64,12 +67,21 @@ class Turn(Value, frozen=True, gc=False):
 
 
 class SessionPlan(Value, frozen=True, gc=False):
-    """A Session: its Workspace, its turns in order, and the milestone it waits for before it begins (empty: none)."""
+    """A Session: its Workspace, its turns in order, and the milestone it waits for before it begins (empty: none).
+
+    ``leader`` is the kind of actor that leads it: a Hosted ``harness``, or a ``local`` daemon in one process.
+    """
 
     name: str
     workspace: str
     turns: tuple[Turn, ...]
     after: str = ""
+    leader: str = HARNESS
+
+    @property
+    def address(self) -> str:
+        """Where its prompts are sent."""
+        return f"{self.leader}:{self.name}"
 
 
 class Scenario(Value, frozen=True, gc=False):

@@ -27,10 +27,10 @@ PROBE = Program("touch probed", (Touch("effects.log", "probed"),))
 
 
 def probe_of(session: SessionPlan) -> SessionPlan:
-    """A second Session on the same Workspace: one Shell call, then text."""
+    """A second Session on the same Workspace, led in the same way: one Shell call, then text."""
     name = f"probe-{session.workspace}"
     turn = Turn((calls(shell(f"{name}-call", PROBE.command)), says("done")))
-    return SessionPlan(name, session.workspace, (turn,))
+    return SessionPlan(name, session.workspace, (turn,), leader=session.leader)
 
 
 def prompt_id(session: SessionPlan, number: int) -> str:
@@ -69,7 +69,7 @@ class Client(Actor):
         if session.after:
             await Wait(session.after)
         await Boot(f"owner:{session.name}")
-        loaded = await self.load(session.name)
+        loaded = await self.load(session)
         if not loaded:
             self.unwell[session.name] = first
             return
@@ -81,21 +81,21 @@ class Client(Actor):
         for number, turn in enumerate(session.turns, 1):
             if number < first:
                 continue
-            ended = await self.turn(session.name, prompt_id(session, number), turn)
+            ended = await self.turn(session, prompt_id(session, number), turn)
             if ended is None or ended.state == "recovery-blocked":
                 self.unwell[session.name] = number
                 self.blocked |= {session.name} if ended else set()
                 return
 
-    async def load(self, session: str) -> bool:
+    async def load(self, session: SessionPlan) -> bool:
         """Open the Session in its owner; False when that is refused, or the owner does not answer."""
         try:
-            await Call(f"harness:{session}", LoadSession(session), TURN_TIMEOUT_MS)
+            await Call(session.address, LoadSession(session.name), TURN_TIMEOUT_MS)
         except (Failed, Uncertain):
             return False
         return True
 
-    async def turn(self, session: str, prompt: str, turn: Turn) -> TurnEnded | None:
+    async def turn(self, session: SessionPlan, prompt: str, turn: Turn) -> TurnEnded | None:
         """Send the prompt and wait for the turn's end; None when the owner does not tell it."""
         if turn.cancel:
             await Start(self.cancel, (session, prompt, turn.cancel))
@@ -104,20 +104,20 @@ class Client(Actor):
             return None
         return await self.ended(session, prompt)
 
-    async def ended(self, session: str, prompt: str) -> TurnEnded | None:
+    async def ended(self, session: SessionPlan, prompt: str) -> TurnEnded | None:
         """How a turn ended, as its owner tells it; None when the owner is dead."""
         try:
-            return await Call(f"harness:{session}", AwaitTurn(prompt), TURN_TIMEOUT_MS)
+            return await Call(session.address, AwaitTurn(prompt), TURN_TIMEOUT_MS)
         except (Failed, Uncertain):
             return None
 
-    async def prompt(self, session: str, prompt: Prompt) -> bool:
+    async def prompt(self, session: SessionPlan, prompt: Prompt) -> bool:
         """Send a prompt, and the same again while the answer is lost: admission is idempotent by its id."""
         sends = 0
         while sends < PROMPT_SENDS:
             sends += 1
             try:
-                await Call(f"harness:{session}", prompt)
+                await Call(session.address, prompt)
                 return True
             except Failed:
                 return False
@@ -125,27 +125,27 @@ class Client(Actor):
                 await Sleep(RETRY_MS)
         return False
 
-    async def cancel(self, session: str, prompt: str, milestone: str) -> None:
+    async def cancel(self, session: SessionPlan, prompt: str, milestone: str) -> None:
         """The user cancels at a milestone, once."""
         await Wait(milestone)
-        await Call(f"harness:{session}", CancelTurn(prompt))
+        await Call(session.address, CancelTurn(prompt))
 
     async def reload(self, session: SessionPlan) -> None:
         """Look at a Session that is not well: does it take another prompt, and what does a new owner find?"""
         if session.name not in self.unwell:
             last = len(session.turns)
-            ended = await self.ended(session.name, prompt_id(session, last))
+            ended = await self.ended(session, prompt_id(session, last))
             if ended is not None:
                 return
             self.unwell[session.name] = last + 1
         first = self.unwell[session.name]
         if session.name in self.blocked:
-            await self.prompt(session.name, Prompt(f"{session.name}.later", "go on"))
+            await self.prompt(session, Prompt(f"{session.name}.later", "go on"))
         loaded = False
         for _, _again in enumerate(range(RELOADS)):
             await Kill(f"owner:{session.name}")
             await Sleep(LEASE_WAIT_MS)
             await Boot(f"owner:{session.name}")
-            loaded = await self.load(session.name)
+            loaded = await self.load(session)
         if loaded:
             await self.turns(session, first)

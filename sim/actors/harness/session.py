@@ -111,14 +111,18 @@ class Harness(Actor):
 
     async def take_turn(self, request: Prompt) -> None:
         """One turn from its first record to its end, which is settled or recovery blocked."""
-        warming = await Start(self.warm)
-        self.turn = ToolTurn(self.owner, request.prompt, self.ask, self.limits, warming)
+        self.turn = await self.begin(request)
         ended = await self.attempt(self.turn, request)
         await self.turn.close()
         self.blocked = ended.state == BLOCKED
         self.turn = None
         self.ended[request.prompt] = ended
         await Signal(f"ended {request.prompt}")
+
+    async def begin(self, request: Prompt) -> ToolTurn:
+        """A turn whose commands run in the runtime, which is provisioned meanwhile."""
+        warming = await Start(self.warm)
+        return ToolTurn(self.owner, request.prompt, self.ask, self.limits, warming)
 
     async def attempt(self, turn: ToolTurn, request: Prompt) -> TurnEnded:
         """Converse, then settle and release; whatever cannot be proved blocks the Session instead."""

@@ -105,7 +105,12 @@ class ToolTurn:
     """The tools of one prompt. ``uncertain`` is true while something may have happened that is not proved."""
 
     def __init__(
-        self, owner: Owner, prompt: str, ask: Decide, limits: Limits, warming: Script[Warmed]
+        self,
+        owner: Owner,
+        prompt: str,
+        ask: Decide,
+        limits: Limits,
+        warming: Script[Warmed] | None = None,
     ) -> None:
         self.owner = owner
         self.prompt = prompt
@@ -213,7 +218,8 @@ class ToolTurn:
         """Take the Workspace, for the first batch that needs it."""
         if self.acquired:
             return
-        await Join(self.warming)
+        if self.warming is not None:
+            await Join(self.warming)
         self.doubt()
         try:
             await Call(BROKER, Acquire(self.owner.session, self.prompt, self.owner.workspace))
@@ -278,6 +284,12 @@ class ToolTurn:
 
     async def intend(self, planned: Invocation, name: str) -> Reserved:
         """The actual input and the intent become durable; the publisher learns whom to expect."""
+        registered = await self.record_intent(planned, name, execution.V3)
+        await Call(self.publisher, registered)
+        return self.reserved(planned, registered)
+
+    async def record_intent(self, planned: Invocation, name: str, protocol: str) -> RegisterCapture:
+        """The actual input and the intent become durable together: the mapping that admission verifies."""
         call, worker_call, digest = planned.call, planned.worker_call, planned.input_digest
         reference = Reference(name, worker_call, self.prompt, self.generation, digest)
         self.bindings[name] = Binding(name, call.id, worker_call, digest, "dispatch")
@@ -285,12 +297,15 @@ class ToolTurn:
         await Call(self.journal, StageResource(f"{worker_call}.definition", SHELL.encode()))
         await Call(self.journal, StageResource(args_ref, planned.input))
         await self.append(
-            ToolIntent(self.prompt, name, call.id, worker_call, digest, args_ref, execution.V3),
+            ToolIntent(self.prompt, name, call.id, worker_call, digest, args_ref, protocol),
             resources=(f"{worker_call}.input", f"{worker_call}.definition", args_ref),
         )
-        await Call(self.publisher, RegisterCapture(reference, call.id, self.prompt, args_ref))
-        timeout = self.ask(admission.timeout_of, call, self.limits)
-        return Reserved(call, reference, planned.payload, timeout)
+        return RegisterCapture(reference, call.id, self.prompt, args_ref)
+
+    def reserved(self, planned: Invocation, registered: RegisterCapture) -> Reserved:
+        """The call as it is going to be started, for as long as it may run."""
+        timeout = self.ask(admission.timeout_of, planned.call, self.limits)
+        return Reserved(planned.call, registered.reference, planned.payload, timeout)
 
     async def checkpoint(self, phase: str) -> None:
         """Where the turn stands becomes durable, bound to this turn, prompt and activation."""
