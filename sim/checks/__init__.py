@@ -14,6 +14,7 @@ from sim.checks import (
     leases,
     ledger,
     listener,
+    local,
     once,
     order,
     retries,
@@ -38,6 +39,7 @@ CHECKS: tuple[Check, ...] = (
     *secrecy.CHECKS,
     *truth.CHECKS,
     *listener.CHECKS,
+    *local.CHECKS,
     *ending.CHECKS,
 )
 """All of them."""
