@@ -11,9 +11,9 @@ from sim.points import ACT, CALL, COMMIT, Fate, Sighting
 ANY, TIME = "any", "time"
 """The doors of fates that strike at whatever is asked: the caller's death or sleep, and time running out."""
 
-AUTHORITY = "journal:"
-"""The actor through which a Session's owner speaks with the Store. Only there can the owner notice that its lease or
-its activation is gone, so a loss at any other moment is equal to one at its next call."""
+AUTHORITY = ("journal:", "local-journal:")
+"""The actors through which an owner, Hosted or local, speaks with its Store. Only there can the owner notice that its
+lease or its activation is gone, so a loss at any other moment is equal to one at its next call."""
 
 OBSERVER = "client"
 """The actor that plays the user and the operator. It is not under test: it neither crashes nor pauses."""

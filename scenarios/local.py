@@ -22,9 +22,9 @@ RESERVED = "local:a:call:Append.Checkpoint.await_runtime#1"
 """When the batch is intended and nothing of it has run."""
 RUNNING = "local:a:act:TouchFile#1"
 """When the first command changes its first file."""
-MAPPING = "journal:a:call:ReadJournal#2"
+MAPPING = "local-journal:a:call:ReadJournal#2"
 """The second read of the journal: the first was the load, this one verifies the mapping before spawn."""
-VERIFYING = "journal:a:call:ReadResource#3"
+VERIFYING = "local-journal:a:call:ReadResource#3"
 """While the output is re-read: the first read was that of the arguments, the second that of the manifest."""
 LAST_SEAL = "local-store:a:commit:Output.seal#2"
 RECEIPT = "local:a:call:Append.ToolReceipt+Checkpoint.results_ready#1"
@@ -65,6 +65,7 @@ ROWS = (
         TWO,
         completes(2, 2),
         ADMISSION,
+        tabled=False,
     ),
     Row(
         "local-error",

@@ -63,7 +63,8 @@ class ExecutionOutcome(msgspec.Struct, frozen=True):
     """What became of one execution: how often it was started, dispatched, spawned and acknowledged, and its records.
 
     ``ledger`` is its ledger state, ``status`` its result's status, ``receipt`` its delivery; each is empty when there
-    is none: an execution of a local Session is in no ledger. The counts are of requests sent, whether they arrived or not, and of processes spawned.
+    is none: an execution of a local Session is in no ledger. The counts are of requests sent, whether they arrived or
+    not, and of processes spawned.
     """
 
     execution: str

@@ -112,7 +112,7 @@ def _host_local(
     name, owner, limits = session.name, f"owner:{session.name}", design.limits
     store = f"local-store:{name}"
     kernel.host(store, owner, lambda _life: Store(kernel.disk, kernel.ask, limits))
-    kernel.host(f"journal:{name}", owner, lambda life: Journal(name, life, kernel.ask, limits, store))
+    kernel.host(f"local-journal:{name}", owner, lambda life: Journal(name, life, kernel.ask, limits, store))
     kernel.host(
         session.address,
         owner,

@@ -36,7 +36,7 @@ Told: TypeAlias = tuple[S, str | None]
 """What a step gives: the next state, and what is wrong, if anything is."""
 
 
-OWNED = ("harness", "local", "journal", "publisher")
+OWNED = ("harness", "journal", "publisher", "local", "local-journal", "local-store")
 """The kinds of actors that live in the process of a Session's owner."""
 
 

@@ -79,6 +79,7 @@ class LocalTurn(ToolTurn):
         root_is_same: Callable[[], bool],
     ) -> None:
         super().__init__(owner, prompt, ask, limits)
+        self.journal = journal_of(owner.session)
         self.generation = life
         self.programs = programs
         self.root_is_same = root_is_same
@@ -212,6 +213,7 @@ class Local(Harness):
         programs: Callable[[str], Program],
     ) -> None:
         super().__init__(session, workspace, life, ask, limits)
+        self.journal = journal_of(session)
         self.life = life
         self.disk = disk
         self.programs = programs
@@ -240,3 +242,8 @@ class Local(Harness):
         return self.disk.get(ROOTS, self.session) == self.opened
 
     handlers = {**Harness.handlers, LoadSession: load, CancelTurn: cancel}
+
+
+def journal_of(session: str) -> str:
+    """The authority of a local Session, whose store is in its own process."""
+    return f"local-journal:{session}"
