@@ -84,6 +84,8 @@ SETTLED = {
     "capture.receipt_asserts_activation": "always",
     "capture.rechecks_owner": "always",
     "execution.start_again": "never",
+    "local.guards_lease": "always",
+    "local.guards_reads": "always",
     "settlement.doubt_first": "always",
     "writer.refused_renewal_stops_writes": "always",
     "writer.replays_after_expiry": "always",
@@ -254,6 +256,7 @@ MORE: dict[str, dict[str, Answer]] = {
         "not while executing": lambda state: state in ("prepared", "unknown"),
     },
     "lease.is_held": {"with a clock": lambda current, now: current != "" and now < 60_000},
+    "local.advances_with": {"also what is held back": constant(True)},
     "retry.commit_again": {
         "one more": lambda cause, sends, limits: cause in retry.UNCERTAIN and sends <= limits.commit_sends,
         "one less": lambda cause, sends, limits: cause in retry.UNCERTAIN and sends < limits.commit_sends - 1,

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 from sim.checks import (
+    admission,
     doubt,
     durable,
     ending,
@@ -40,6 +41,7 @@ CHECKS: tuple[Check, ...] = (
     *truth.CHECKS,
     *listener.CHECKS,
     *local.CHECKS,
+    *admission.CHECKS,
     *ending.CHECKS,
 )
 """All of them."""

@@ -1,4 +1,4 @@
-"""What a local Session must do: its own order, its own process, and both guards; and what no read may outdate.
+"""What a local Session must do: its own order, its own process, and both guards.
 
 That an execution is local is told by its durable intent, and believed because ``local-runs-at-home`` compares that
 with who reserved, dispatched and spawned it.
@@ -29,19 +29,12 @@ from sim.checks.check import (
 )
 from sim.deeds import Spawn
 from sim.facts import ACTIVATIONS, RESOURCES, ROOTS, WRITERS, Execution
-from sim.history import Failure
 from sim.protocol import (
-    CaptureOpened,
     Checkpoint,
-    CheckWriter,
     Entry,
     Execute,
     Loaded,
     LoadSession,
-    Ownership,
-    PreparePublication,
-    ReadOutput,
-    ReadOwn,
     StageResource,
     ToolIntent,
     ToolReceipt,
@@ -122,6 +115,8 @@ def _checkpointed(steps: Steps, entry: Entry, scene: Scene) -> Told[Steps]:
 
 
 def _spawned(steps: Steps, spawn: Spawn, scene: Scene) -> Told[Steps]:
+    if _at(steps, spawn.execution).receipt:
+        return steps, f"{spawn.execution} was spawned after its receipt"
     return _reach(steps, spawn.execution, EXECUTE)
 
 
@@ -130,7 +125,9 @@ def _received(steps: Steps, entry: Entry, scene: Scene) -> Told[Steps]:
     receipt: Any = entry.record
     before = EXECUTE if receipt.envelope.status != "not_started" else CHECKPOINT
     missing = receipt.manifest and scene.row(RESOURCES, f"{scene.session}/{receipt.manifest}") is None
-    steps, late = _reach(steps, receipt.execution, before)
+    late: str | None = None
+    if (at := _at(steps, receipt.execution).at) < before:
+        late = f"durable receipt of {receipt.execution} came before its {LOCAL_ORDER[at + 1]}"
     if missing:
         late = late or f"durable receipt of {receipt.execution} came before its durable capture"
     held = receipt.delivery == "blocked"
@@ -143,7 +140,8 @@ def _resulted(steps: Steps, entry: Entry, scene: Scene) -> Told[Steps]:
     return _reach(steps, result.execution, RESULT)
 
 
-def _local_spawn(spawn: Spawn, scene: Scene) -> str | None:
+def by_local_spawn(spawn: Spawn, scene: Scene) -> str | None:
+    """The Session that runs an execution itself; nobody for any other execution."""
     return by_intent(spawn, scene) if is_local(spawn.execution, scene) else None
 
 
@@ -155,7 +153,7 @@ THE_LOCAL_ORDER = Check(
     hears=(
         recorded(ToolIntent, _local_session, _intends),
         recorded(Checkpoint, by_session, _checkpointed),
-        acted(Spawn, _local_spawn, _spawned),
+        acted(Spawn, by_local_spawn, _spawned),
         recorded(ToolReceipt, _local_session, _received),
         recorded(ToolResult, _local_session, _resulted),
     ),
@@ -266,7 +264,8 @@ def _admits(held: Held, stage: StageResource, scene: Scene) -> Told[Held]:
     return held, f"{stage.resource} of session {scene.session} was staged after {lost}" if lost else None
 
 
-def _by_local_admission(stage: StageResource, scene: Scene) -> str | None:
+def by_local_admission(stage: StageResource, scene: Scene) -> str | None:
+    """The local Session that begins an admission; nobody when something else is staged."""
     at_home = scene.actor.startswith("local:") and stage.resource.startswith(OUTCOME)
     return scene.session if at_home else None
 
@@ -279,56 +278,9 @@ LOCAL_GUARDS = Check(
     hears=(
         answered(LoadSession, lambda answer, scene: scene.asked.request.session, _opened),
         recorded(Checkpoint, by_session, _led),
-        acted(Spawn, _local_spawn, _begins),
-        asked(StageResource, _by_local_admission, _admits),
+        acted(Spawn, by_local_spawn, _begins),
+        asked(StageResource, by_local_admission, _admits),
     ),
 )
 
-
-# --- what a read took time for
-
-
-def _read(stale: bool, answer: object, scene: Scene) -> Told[bool]:
-    return stale or not isinstance(answer, Failure), None
-
-
-def _checked(stale: bool, answer: object, scene: Scene) -> Told[bool]:
-    return stale and not isinstance(answer, Ownership), None
-
-
-def _opens(stale: bool, answer: object, scene: Scene) -> Told[bool]:
-    if not stale or not isinstance(answer, CaptureOpened):
-        return stale, None
-    execution = scene.asked.request.reference.execution
-    return stale, f"the capture of {execution} was opened, and nobody checked its owner after the last read"
-
-
-def _runs(stale: bool, spawn: Spawn, scene: Scene) -> Told[bool]:
-    said = f"local execution {spawn.execution} was spawned, and nobody checked its owner after the last read"
-    return stale, said if stale else None
-
-
-def _stages(stale: bool, stage: StageResource, scene: Scene) -> Told[bool]:
-    said = f"{stage.resource} was staged, and nobody checked its local owner after the last read"
-    return stale, said if stale else None
-
-
-def _opening_session(answer: object, scene: Scene) -> str:
-    return scene.asked.to.partition(":")[2]
-
-
-RECHECKED_AFTER_READS = Check(
-    "rechecked-after-reads",
-    cites="003 Identity, admission and model history; 003 Ownership and transport, table",
-    says="After the last asynchronous read and before what rests on it, writer and activation are checked again.",
-    start=False,
-    hears=(
-        *(answered(request, by_session, _read) for request in (ReadOwn, ReadOutput)),
-        answered(CheckWriter, by_session, _checked),
-        answered(PreparePublication, _opening_session, _opens),
-        acted(Spawn, _local_spawn, _runs),
-        asked(StageResource, _by_local_admission, _stages),
-    ),
-)
-
-CHECKS = (THE_LOCAL_ORDER, RUNS_AT_HOME, LOCAL_GUARDS, RECHECKED_AFTER_READS)
+CHECKS = (THE_LOCAL_ORDER, RUNS_AT_HOME, LOCAL_GUARDS)
