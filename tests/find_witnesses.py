@@ -256,7 +256,6 @@ MORE: dict[str, dict[str, Answer]] = {
         "not while executing": lambda state: state in ("prepared", "unknown"),
     },
     "lease.is_held": {"with a clock": lambda current, now: current != "" and now < 60_000},
-    "local.advances_with": {"also what is held back": constant(True)},
     "retry.commit_again": {
         "one more": lambda cause, sends, limits: cause in retry.UNCERTAIN and sends <= limits.commit_sends,
         "one less": lambda cause, sends, limits: cause in retry.UNCERTAIN and sends < limits.commit_sends - 1,

@@ -594,7 +594,7 @@ bad("capture-before-spawn", lambda: ready().spawn(), "execution e1 was spawned b
 def led(generation: int = 1, activation: str = "a.1") -> Story:
     """A checkpoint under one owner, and a capture that is opened when this one leads the Session."""
     story = Story().write(WRITERS, "a", writer("one", 1)).write(ACTIVATIONS, "a", Activation("a.1", 1))
-    story.checkpoint().write(WRITERS, "a", writer("one", generation))
+    story.acquire().register().checkpoint("before_model").write(WRITERS, "a", writer("one", generation))
     return story.write(ACTIVATIONS, "a", Activation(activation, 1)).open_capture()
 
 
@@ -1598,7 +1598,7 @@ def local_session() -> Story:
     story = Story().write(WRITERS, "a", Writer("a.owner1", "", 1, 60_000))
     story.write(ACTIVATIONS, "a", Activation("a.1", 1))
     story.ask("client", HOME, LoadSession("a"), Loaded("a.1", 1))
-    story.accept().assistant().keep()
+    story.accept().infer(output=ModelOutput(calls=(CALL,))).assistant().keep()
     return story.record(ToolIntent("a.p1", "e1", "c1", "w1", "digest", "args", LOCAL)).checkpoint()
 
 
@@ -1715,7 +1715,7 @@ bad(
 good("reread-before-receipt", admitted)
 bad(
     "reread-before-receipt",
-    lambda: ready().run().capture().receipt(),
+    lambda: ready().start().dispatch().open_capture().run().capture().receipt(),
     "receipt of e1: 0 of 5 bytes were read again",
 )
 bad(
@@ -1741,10 +1741,12 @@ bad(
 
 
 def candidate(delivery: str, outcome: bytes) -> Story:
-    """A receipt of e1 is offered to the Store, with its outcome."""
+    """A receipt of e1 is offered to the Store with its outcome, and again in another life of its owner."""
     receipt = ToolReceipt("e1", delivery, "manifest", "outcome-e1", envelope())
-    story = Story().ask("journal:a", "store", Stage("a", "outcome-e1", b"outcome", "", TOKEN))
+    story = Story().ask("journal:a", "store", RenewWriter("a", TOKEN), Renewed(60_000, "a.1", 1))
+    story.ask("journal:a", "store", Stage("a", "outcome-e1", b"outcome", "", TOKEN))
     story.ask("journal:a", "store", Transact("a", "e1", (receipt,), ("outcome-e1",), TOKEN, 1, "a.1", 1))
+    story.tell(Booted(0, "owner:a", 2))
     story.ask("journal:a", "store", Stage("a", "outcome-e1", outcome, "", TOKEN))
     again = ToolReceipt("e1", "committed", "manifest", "outcome-e1", envelope())
     return story.ask("journal:a", "store", Transact("a", "e1", (again,), ("outcome-e1",), TOKEN, 1, "a.1", 1))
@@ -1786,6 +1788,13 @@ bad(
     "checkpoint await_runtime of a.p1 binds e1 otherwise than its intent",
 )
 
+
+def other_digest(payload: str) -> Story:
+    """A dispatch whose ledger row keeps this digest of its payload."""
+    story = ready().start().write(LEDGER, "e1", row("executing", dispatches=1, payload_digest=payload))
+    return story.ask("broker", "worker:w", Execute(REFERENCE, PAYLOAD))
+
+
 good("two-digests", lambda: ready().dispatch())
 bad(
     "two-digests",
@@ -1799,12 +1808,13 @@ bad(
 )
 bad(
     "two-digests",
-    lambda: (
-        ready()
-        .write(LEDGER, "e1", row("prepared", payload_digest="digest"))
-        .ask("broker", "worker:w", Execute(REFERENCE, PAYLOAD))
-    ),
+    lambda: other_digest("digest"),
     "execution e1 has one digest for its payload and for its arguments",
+)
+bad(
+    "two-digests",
+    lambda: other_digest("sha256:0"),
+    "execution e1 was dispatched with a payload that its digest does not protect",
 )
 
 

@@ -120,10 +120,15 @@ def _spawned(steps: Steps, spawn: Spawn, scene: Scene) -> Told[Steps]:
     return _reach(steps, spawn.execution, EXECUTE)
 
 
+CANNOT_START = 127
+"""How a shell tells that a command could not become a process: its step was taken, and left no deed."""
+
+
 def _received(steps: Steps, entry: Entry, scene: Scene) -> Told[Steps]:
     """A receipt stands over a manifest that is durable; over none when nothing could be kept, or nothing ran."""
     receipt: Any = entry.record
-    before = EXECUTE if receipt.envelope.status != "not_started" else CHECKPOINT
+    ran = receipt.envelope.status != "not_started" and receipt.envelope.exit_code != CANNOT_START
+    before = EXECUTE if ran else CHECKPOINT
     missing = receipt.manifest and scene.row(RESOURCES, f"{scene.session}/{receipt.manifest}") is None
     late: str | None = None
     if (at := _at(steps, receipt.execution).at) < before:
