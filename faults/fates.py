@@ -11,9 +11,9 @@ from sim.points import ACT, CALL, COMMIT, Fate, Sighting
 ANY, TIME = "any", "time"
 """The doors of fates that strike at whatever is asked: the caller's death or sleep, and time running out."""
 
-AUTHORITY = "journal:"
-"""The actor through which a Session's owner speaks with the Store. Only there can the owner notice that its lease or
-its activation is gone, so a loss at any other moment is equal to one at its next call."""
+AUTHORITY = ("journal:", "local-journal:")
+"""The actors through which an owner, Hosted or local, speaks with its Store. Only there can the owner notice that its
+lease or its activation is gone, so a loss at any other moment is equal to one at its next call."""
 
 OBSERVER = "client"
 """The actor that plays the user and the operator. It is not under test: it neither crashes nor pauses."""
@@ -94,7 +94,12 @@ def _mortal(sighting: Sighting) -> bool:
 
 
 def _owner(sighting: Sighting) -> bool:
-    return _remote(sighting) and sighting.point.actor.startswith(AUTHORITY)
+    return sighting.point.door == CALL and sighting.point.actor.startswith(AUTHORITY)
+
+
+def _local_owner(sighting: Sighting) -> bool:
+    """A local daemon Session: its authority and its store are one process."""
+    return _owner(sighting) and sighting.local
 
 
 def _publication(sighting: Sighting) -> bool:
@@ -231,6 +236,11 @@ _ALL = (
         "activation-replaced", TIME, "Another activation becomes the Session's current one at this moment.",
         "A new owner is installed while a large output is verified: the old result must not get in.",
         False, _owner,
+    ),
+    Kind(
+        "root-moved", TIME, "Another directory stands at the root of a local Session from this moment on.",
+        "Somebody renames the checkout and clones another into its place, while a command is being prepared.",
+        False, _local_owner,
     ),
     Kind(
         "capability-expired", TIME, "The publisher's capability is no longer good when it is presented.",

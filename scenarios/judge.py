@@ -200,7 +200,7 @@ def _resolved(cell: str, row: Row, events: Sequence[Event]) -> str:
     if cell == WHEN_DISPATCHED:
         return f"blocked {HELD}" if _dispatched(events) else "holds"
     if cell == UNLESS_OVERTAKEN:
-        return f"blocked {HELD}" if _overtaken(events) else "holds"
+        cell = "blocked kept" if _overtaken(events) else "holds"
     if cell == UNLESS_HALTED:
         return f"blocked {HELD}" if _halt_lost(events) else "holds"
     return cell.replace("kept", _lease_at_strike(events))

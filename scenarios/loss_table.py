@@ -15,7 +15,7 @@ Cells:
   owner;
 * ``when dispatched``: ``blocked held`` if the execution concerned is ever sent to a worker, else ``holds``;
 * ``unless halted``: ``holds``, but ``blocked held`` if the worker was asked to stop and nobody learned that it heard;
-* ``unless overtaken``: ``holds``, but ``blocked held`` if a publication met the expired lease before its renewal did;
+* ``unless overtaken``: ``holds``, but ``blocked kept`` if a publication met the expired lease before its renewal did;
 * ``uncancelled``: the cancellation never arrived: the row's promise without it;
 * ``blocked``: recovery blocked in place, and a cold load refuses the turn, twice;
 * ``settled``: recovery blocked in place, though the turn is durably settled: a cold load opens the Session;
@@ -119,7 +119,228 @@ LOCAL = {"holds": "paused", "died kept": "crash"}
 CAPTURING = {"blocked kept": "paused", "died kept": "crash"}
 """The same while a worker waits for the owner: a pause outlasts its patience."""
 
+LEASED = {
+    "died kept": "crash",
+    "blocked kept": "paused writer-expired replaced root-moved",
+}
+"""A local commit or publication: a pause outlasts the writer lease, and a moved root is met by the next guard."""
+
+ON_DISK = {"holds": "doubtful paused", "blocked kept": "doubtful!", "died kept": "crash"}
+"""A commit of the store in a local Session's own process: what was given to the disk is written during a pause."""
+
+AT_HOME = (
+    # --- a local Session: one process, no lease of a Workspace, nothing that could get lost between its parts
+    Step("local:call:OpenJournal", "003 Lifecycle", {"holds": "paused", "reopens": "crash"}),
+    Step(
+        "local:call:Append.InputAccepted+WakeRequested",
+        "behaviour §3.1 prompt admission",
+        {"holds": "paused", "reopens": "crash-before crash-waiting", "died kept": "crash-after"},
+    ),
+    Step(
+        "local:call:Infer",
+        "behaviour §3.1 model stream",
+        {"holds": "harmless paused", "plain": ANY_LOSS, "died kept": "crash"},
+    ),
+    Step(
+        "local:call:PublishOutput.*",
+        "003 Ownership and transport, table: unexpired lease",
+        {"blocked kept": "paused", "died kept": "crash"},
+    ),
+    Step(
+        "local:call:Append.TurnSettled+Checkpoint.turn_settled",
+        "behaviour §3.1 turn.settled",
+        {"holds": "paused", "died kept": "crash-before crash-waiting", "reopens": "crash-after"},
+    ),
+    Step("local:call:*", "003 Identity: new activations refuse unresolved old turns", LOCAL),
+    Step(
+        "local:act:Spawn",
+        "003 Lifecycle",
+        {"holds": "paused", "refused": "act-failed act-failed!", "died kept": "crash"},
+    ),
+    Step(
+        "local:act:*",
+        "003 Identity: new activations refuse unresolved old turns",
+        {"holds": "act-failed act-failed!", "unless overtaken": "paused", "died kept": "act-half crash"},
+    ),
+    Step(
+        "local-journal:call:AcquireWriter",
+        "behaviour §1.11",
+        {
+            "holds": "writer-expired activation-replaced paused",
+            "reopens": "crash writer-replaced",
+            "plain": "root-moved",
+        },
+    ),
+    Step(
+        "local-journal:call:ReadJournal",
+        "behaviour §1.11",
+        {
+            "holds": "activation-replaced",
+            "reopens": "crash paused writer-expired writer-replaced",
+            "plain": "root-moved",
+        },
+        "*LoadSession#*",
+    ),
+    Step(
+        "local-journal:call:Transact.ActivationChanged",
+        "behaviour §1.11",
+        {"reopens": "crash paused writer-expired replaced", "plain": "root-moved"},
+    ),
+    Step(
+        "local-journal:call:Transact.InputAccepted+WakeRequested",
+        "behaviour §3.1 prompt admission: the client sends it again",
+        {
+            "holds": "paused",
+            "reopens": "crash-before crash-waiting writer-expired replaced",
+            "plain": "root-moved",
+            "died kept": "crash-after",
+        },
+    ),
+    Step(
+        "local-journal:call:Transact.UserMessage+Checkpoint.before_model",
+        "003 Identity: the root guard, before anything of a batch is written",
+        {"plain": "root-moved", "blocked kept": "paused writer-expired replaced", "died kept": "crash"},
+    ),
+    Step(
+        "local-journal:call:RenewWriter",
+        "behaviour §1.11: the lease of an owner whose turns are over",
+        {"holds": "paused writer-expired replaced root-moved", "reopens": "crash"},
+        "*/LoadSession#*",
+    ),
+    Step(
+        "local-journal:call:RenewWriter",
+        "003 Identity: both guards, before anything of a batch is written",
+        {
+            "holds": "paused writer-expired",
+            "plain": "root-moved",
+            "blocked kept": "replaced",
+            "died kept": "crash",
+        },
+        "*/take_turn#1/CheckWriter#1",
+    ),
+    Step(
+        "local-journal:call:Re*",
+        "003 Identity: both guards, after each asynchronous read",
+        {
+            "holds": "paused writer-expired",
+            "blocked kept": "replaced root-moved",
+            "died kept": "crash",
+        },
+    ),
+    Step(
+        "local-journal:call:Stage",
+        "003 Identity: the outcome is staged last, and its commit asserts the activation by a renewal",
+        {
+            "holds": "paused writer-expired",
+            "blocked kept": "replaced root-moved",
+            "died kept": "crash",
+        },
+        "*/StageResource#4",
+    ),
+    Step(
+        "local-journal:call:Stage",
+        "behaviour §3.1 args publish",
+        {
+            "holds": "paused",
+            "blocked kept": "writer-expired replaced root-moved",
+            "died kept": "crash",
+        },
+    ),
+    Step(
+        "local-journal:call:Transact.TurnSettled+Checkpoint.turn_settled",
+        "behaviour §3.1 turn.settled",
+        {
+            "holds": "paused root-moved",
+            "blocked kept": "writer-expired replaced",
+            "died kept": "crash-before crash-waiting",
+            "reopens": "crash-after",
+        },
+    ),
+    Step(
+        "local-journal:call:Transact.*",
+        "003 Identity: the guards are for tools, and the results of all are recorded",
+        {"holds": "root-moved", "blocked kept": "paused writer-expired replaced", "died kept": "crash"},
+        "*/Append.ToolResult#*",
+    ),
+    Step(
+        "local-journal:call:Transact.*",
+        "003 Identity: the guards are for tools, and the results of all are consumed",
+        {"holds": "root-moved", "blocked kept": "paused writer-expired replaced", "died kept": "crash"},
+        "*/Append.Checkpoint.before_model#*",
+    ),
+    Step(
+        "local-journal:call:Transact.*",
+        "003 Identity: the guards are for tools, and the model has answered with text",
+        {"holds": "root-moved", "blocked kept": "paused writer-expired replaced", "died kept": "crash"},
+        "*/Append.Assistant#2/*",
+    ),
+    Step("local-journal:call:Transact.*", "003 Identity: both guards, before each step", LEASED),
+    Step("local-journal:call:Publish.*", "003 Ownership and transport, table: unexpired lease", LEASED),
+    Step("local-store:commit:TakeWriter", "behaviour §1.11", {"reopens": "doubtful doubtful! crash paused"}),
+    Step(
+        "local-store:commit:ActivationChanged",
+        "behaviour §1.11",
+        {"holds": "doubtful", "reopens": "doubtful! crash paused"},
+    ),
+    Step(
+        "local-store:commit:InputAccepted+WakeRequested",
+        "behaviour §3.1 prompt admission",
+        {
+            "holds": "doubtful paused",
+            "reopens": "unwritten! crash-before",
+            "blocked kept": "unknown-applied!",
+            "died kept": "crash-waiting crash-after",
+        },
+    ),
+    Step(
+        "local-store:commit:ExtendWriter",
+        "behaviour §1.11: the lease of an owner whose turns are over",
+        {"holds": "doubtful doubtful! paused", "reopens": "crash"},
+        "*/LoadSession#*",
+    ),
+    Step(
+        "local-store:commit:ExtendWriter",
+        "003 Identity: the lease guard, before anything of a batch is written",
+        {"holds": "doubtful paused", "plain": "doubtful!", "died kept": "crash"},
+        "*/take_turn#1/CheckWriter#1/*",
+    ),
+    Step(
+        "local-store:commit:ToolIntent",
+        "003 Identity: the owner verifies the mapping before the first side effect",
+        {"holds": "doubtful paused", "blocked kept": "doubtful! altered-at-rest", "died kept": "crash"},
+    ),
+    Step(
+        "local-store:commit:Output.seal",
+        "003 Durable output storage",
+        {"holds": "altered-at-rest paused", "blocked kept": "doubtful doubtful!", "died kept": "crash"},
+    ),
+    Step(
+        "local-store:commit:Output.*",
+        "003 Durable output storage",
+        {"holds": "paused", "blocked kept": "doubtful doubtful! altered-at-rest", "died kept": "crash"},
+    ),
+    Step(
+        "local-store:commit:ToolReceipt+*",
+        "003 Identity: lost receipt replies may replay the identical candidate",
+        {"holds": "doubtful paused altered-at-rest", "blocked kept": "doubtful!", "died kept": "crash"},
+    ),
+    Step(
+        "local-store:commit:TurnSettled+Checkpoint.turn_settled",
+        "behaviour §3.1 turn.settled",
+        {
+            "holds": "doubtful paused",
+            "blocked kept": "unwritten!",
+            "settled": "unknown-applied!",
+            "died kept": "crash-before",
+            "reopens": "crash-waiting crash-after",
+        },
+    ),
+    Step("local-store:commit:*", "behaviour §3.1", ON_DISK),
+)
+"""The steps of a Session that is led locally."""
+
 STEPS = (
+    *AT_HOME,
     # --- opening a Session, admitting a prompt
     Step("harness:call:OpenJournal", "003 Lifecycle", {"holds": "paused", "reopens": "crash"}),
     Step(

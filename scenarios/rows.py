@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from scenarios import base, cases, lifecycle, policies, publisher, sizes, tools
+from scenarios import base, cases, lifecycle, local, policies, publisher, sizes, tools
 from scenarios.row import Row
 
 THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
@@ -16,6 +16,7 @@ THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
         "tools": tools.ROWS,
         "publisher": publisher.ROWS,
         "lifecycle": lifecycle.ROWS,
+        "local": local.ROWS,
         "policies": policies.ROWS,
         "sizes": sizes.ROWS,
         "cases": cases.ROWS,

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from sim.effects import Facts, Transaction
-from sim.facts import ACTIVATIONS, WRITERS, Activation, Writer
+from sim.facts import ACTIVATIONS, ROOTS, WRITERS, Activation, Root, Writer
 from sim.rule import Decide
 
 RIVAL = "rival"
@@ -52,11 +52,22 @@ class ReplaceActivation(Transaction[None], frozen=True, gc=False):
         facts.put(ACTIVATIONS, self.session, Activation(f"{self.session}.{RIVAL}", epoch))
 
 
+class MoveRoot(Transaction[None], frozen=True, gc=False):
+    """Another directory stands where the Session's root was."""
+
+    session: str
+
+    def apply(self, facts: Facts, ask: Decide) -> None:
+        there = facts.get(ROOTS, self.session)
+        facts.put(ROOTS, self.session, Root(there.identity + 1 if there is not None else 1))
+
+
 CIRCUMSTANCES: Mapping[str, Callable[[str], Transaction[Any]]] = MappingProxyType(
     {
         "writer-expired": ExpireWriter,
         "writer-replaced": ReplaceWriter,
         "activation-replaced": ReplaceActivation,
+        "root-moved": MoveRoot,
     }
 )
 """For each fate of time that changes durable state, the transaction that brings it about in a Session."""

@@ -93,6 +93,12 @@ class Execution(Value, frozen=True, gc=False):
     receipt: Receipt | None
 
 
+class Root(Value, frozen=True, gc=False):
+    """Which directory stands at the root of a Session; no row: the one that has stood there from the beginning."""
+
+    identity: int
+
+
 WRITERS: Table[Writer] = Table("writers")
 ACTIVATIONS: Table[Activation] = Table("activations")
 HEADS: Table[Head] = Table("heads")
@@ -103,6 +109,7 @@ BINDINGS: Table[RuntimeBinding] = Table("bindings")
 RUNTIME_SESSIONS: Table[RuntimeSession] = Table("runtime_sessions")
 LEASES: Table[WorkspaceLease] = Table("leases")
 LEDGER: Table[Execution] = Table("ledger")
+ROOTS: Table[Root] = Table("roots")
 
 
 def in_session(session: str, key: str) -> str:

@@ -64,7 +64,8 @@ class ExecutionOutcome(msgspec.Struct, frozen=True):
     """What became of one execution: how often it was started, dispatched, spawned and acknowledged, and its records.
 
     ``ledger`` is its ledger state, ``status`` its result's status, ``receipt`` its delivery; each is empty when there
-    is none. The counts are of requests sent, whether they arrived or not, and of processes spawned.
+    is none: an execution of a local Session is in no ledger. The counts are of requests sent, whether they arrived or
+    not, and of processes spawned.
     """
 
     execution: str
@@ -272,12 +273,15 @@ def _executions(told: _Told) -> tuple[ExecutionOutcome, ...]:
     intents = {
         intent.execution: (session, intent.model_call) for session, found in records for intent in found
     }
-    receipts = {receipt.execution: receipt.delivery for receipt in told.all(ToolReceipt)}
+    receipts = {receipt.execution: receipt for receipt in told.all(ToolReceipt)}
     results = Counter(result.execution for result in told.all(ToolResult))
+    ledger = told.table(LEDGER)
+    reserved = {execution: row for execution, row in ledger.items() if row is not None}
+    own = [execution for execution in intents if execution not in ledger]  # of a local Session
     outcomes: list[ExecutionOutcome] = []
-    for execution, row in told.table(LEDGER).items():
-        if row is None:
-            continue
+    for execution in (*reserved, *own):
+        row, receipt = reserved.get(execution), receipts.get(execution)
+        envelope = row.envelope if row is not None else receipt.envelope if receipt is not None else None
         outcomes.append(
             ExecutionOutcome(
                 execution,
@@ -286,9 +290,9 @@ def _executions(told: _Told) -> tuple[ExecutionOutcome, ...]:
                 asks[Execute.__name__, execution] + asks[ExecuteFileTool.__name__, execution],
                 spawns[execution],
                 asks[Acknowledge.__name__, execution],
-                row.state,
-                row.envelope.status if row.envelope is not None else "",
-                receipts.get(execution, ""),
+                row.state if row is not None else "",
+                envelope.status if envelope is not None else "",
+                receipt.delivery if receipt is not None else "",
                 results[execution],
             )
         )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sim.actors.broker import Broker
 from sim.actors.client import PROBE, Client, probe_of, prompt_id
-from sim.actors.harness import Harness
+from sim.actors.harness import Harness, Local
 from sim.actors.intruder import INTRUDER, TRAP, Intruder, Stolen, Trap, forgeries
 from sim.actors.journal import Journal, writer_token
 from sim.actors.model import Model
@@ -16,7 +18,17 @@ from sim.design import SCALED, Design
 from sim.history import History
 from sim.kernel import Kernel
 from sim.points import NO_FAULTS, Plan, Sighting, Watcher
-from sim.scenario import IllFormed, Program, Scenario, SessionPlan, Turn, refuse_ill_formed, says, usual
+from sim.scenario import (
+    LOCAL,
+    IllFormed,
+    Program,
+    Scenario,
+    SessionPlan,
+    Turn,
+    refuse_ill_formed,
+    says,
+    usual,
+)
 from sim.storage.memory import MemoryDatabase, MemoryOutside
 
 DECOY = ("harness", "effects.log", b"untouched\n")
@@ -39,10 +51,14 @@ def run(
     probes = {session.workspace: probe_of(session) for session in scenario.sessions}
     sessions = (*scenario.sessions, *probes.values())
     _host_shared(kernel, scenario, sessions, design)
+    programs = _programs(scenario)
     for workspace in probes:
-        _host_worker(kernel, workspace, scenario, design)
+        _host_worker(kernel, workspace, programs, design)
     for session in sessions:
-        _host_owner(kernel, session, design)
+        if session.leader == LOCAL:
+            _host_local(kernel, session, programs, design)
+        else:
+            _host_owner(kernel, session, design)
     if scenario.intrusions:
         _host_intruder(kernel, scenario)
     history = kernel.run("client")
@@ -81,16 +97,21 @@ def _host_shared(
     kernel.host("store", "store", lambda _life: Store(kernel.disk, kernel.ask, design.limits), restarts=True)
 
 
-def _host_worker(kernel: Kernel, workspace: str, scenario: Scenario, design: Design) -> None:
+def _programs(scenario: Scenario) -> Callable[[str], Program]:
+    """What each command does."""
     programs = {program.command: program for program in (PROBE, *scenario.programs)}
 
     def program(command: str) -> Program:
         return programs.get(command) or usual(command)
 
+    return program
+
+
+def _host_worker(kernel: Kernel, workspace: str, programs: Callable[[str], Program], design: Design) -> None:
     kernel.host(
         f"worker:{workspace}",
         f"worker:{workspace}",
-        lambda life: Worker(workspace, life, kernel.ask, design.limits, program),
+        lambda life: Worker(workspace, life, kernel.ask, design.limits, programs),
         restarts=True,
     )
 
@@ -122,3 +143,18 @@ def _host_intruder(kernel: Kernel, scenario: Scenario) -> None:
         restarts=True,
     )
     kernel.host(TRAP, INTRUDER, lambda _life: Trap())
+
+
+def _host_local(
+    kernel: Kernel, session: SessionPlan, programs: Callable[[str], Program], design: Design
+) -> None:
+    """A local daemon Session: its writer stands on a store of its own, and nothing lies between its parts."""
+    name, owner, limits = session.name, f"owner:{session.name}", design.limits
+    store = f"local-store:{name}"
+    kernel.host(store, owner, lambda _life: Store(kernel.disk, kernel.ask, limits))
+    kernel.host(f"local-journal:{name}", owner, lambda life: Journal(name, life, kernel.ask, limits, store))
+    kernel.host(
+        session.address,
+        owner,
+        lambda life: Local(name, session.workspace, life, kernel.disk, kernel.ask, limits, programs),
+    )

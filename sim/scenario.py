@@ -24,6 +24,9 @@ from sim.protocol import (
 )
 from sim.text import has_unpaired, show
 
+HARNESS, LOCAL = "harness", "local"
+"""Who leads a Session."""
+
 
 class Step(Value, frozen=True, gc=False):
     """One thing a command does."""
@@ -112,6 +115,7 @@ class SessionPlan(Value, frozen=True, gc=False):
 
     ``definitions`` says as what each life of its owner opens it; the last one stands for all later lives.
     ``asides`` are asked beside its turns.
+    ``leader`` is the kind of actor that leads it: a Hosted ``harness``, or a ``local`` daemon in one process.
     """
 
     name: str
@@ -120,6 +124,12 @@ class SessionPlan(Value, frozen=True, gc=False):
     after: str = ""
     definitions: tuple[Definition, ...] = (FOREGROUND_SHELL,)
     asides: tuple[Aside, ...] = ()
+    leader: str = HARNESS
+
+    @property
+    def address(self) -> str:
+        """Where its prompts are sent."""
+        return f"{self.leader}:{self.name}"
 
     def definition(self, life: int) -> Definition:
         """As what the owner in this life, from 1, opens the Session."""

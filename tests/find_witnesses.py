@@ -136,6 +136,8 @@ SETTLED = {
     "execution.start_again": "never",
     "lease.waits_when_busy": "never",
     "settlement.ack_failure_blocks": "always",
+    "local.guards_lease": "always",
+    "local.guards_reads": "always",
     "settlement.doubt_first": "always",
     "settlement.hands_back": "never",
     "writer.refused_renewal_stops_writes": "always",

@@ -15,8 +15,6 @@ from sim.actors.journal import Journal
 from sim.actors.publisher import Publisher
 from sim.actors.store import Store
 from sim.actors.worker import Worker
-from sim.actors.worker.process import Pipe
-from sim.actors.worker.proxy import Tail
 from sim.deeds import Emit, ExitProcess, Spawn
 from sim.design import SCALED, Design, capture
 from sim.design.design import catalogue
@@ -62,6 +60,8 @@ from sim.protocol import (
 )
 from sim.rule import Rule
 from sim.scenario import Exit, Pass, Print, Program, Step, Touch
+from sim.shell.drain import Tail
+from sim.shell.process import Pipe
 from sim.storage.memory import MemoryDatabase, MemoryOutside
 from sim.text import tool_digest
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.checks import CHECKS, Finding, UnknownCheck, chosen, judge
-from sim.checks.check import Judge
+from sim.checks.check import LOCAL, Judge
 from sim.checks.durable import resource_of
 from sim.deeds import Emit, ExitProcess, Spawn, TouchFile, WriteFile
 from sim.effects import Deed, Request, Secret
@@ -29,12 +29,14 @@ from sim.facts import (
     LEASES,
     LEDGER,
     RESOURCES,
+    ROOTS,
     RUNTIME_SESSIONS,
     WRITERS,
     Activation,
     CommandReceipt,
     Execution,
     Head,
+    Root,
     RuntimeBinding,
     RuntimeSession,
     StoredResource,
@@ -83,6 +85,7 @@ from sim.protocol import (
     Capture,
     CaptureOpened,
     Checkpoint,
+    CheckWriter,
     ClosePublisher,
     Confirm,
     Definition,
@@ -107,12 +110,17 @@ from sim.protocol import (
     Observe,
     Observed,
     OpenPublisher,
+    Ownership,
     Physical,
+    Piece,
     PreparePublication,
+    Projection,
     Prompt,
     Publish,
     PublisherClosed,
     ReadJournal,
+    ReadOutput,
+    ReadOwn,
     Receipt,
     Record,
     Reference,
@@ -127,6 +135,8 @@ from sim.protocol import (
     Sealed,
     SealWriter,
     Stage,
+    Staged,
+    StageResource,
     StartExecution,
     Status,
     StopPublisher,
@@ -174,7 +184,8 @@ def envelope(status: str = "complete", **changed: Any) -> Envelope:
 
 def row(state: str, told: Envelope | None = None, **changed: Any) -> Execution:
     """The ledger row of e1."""
-    plain = Execution("a.p1", "w", "w1", SHELL, "v3", "", "digest", 1, state, 0, told, None)
+    payload = f"sha256:{sha256(PAYLOAD)}"
+    plain = Execution("a.p1", "w", "w1", SHELL, "v3", payload, "digest", 1, state, 0, told, None)
     return msgspec.structs.replace(plain, **changed)
 
 
@@ -309,6 +320,12 @@ class Story:
     def receipt(self, delivery: str = "committed", told: Envelope | None = None) -> Story:
         return self.record(ToolReceipt("e1", delivery, "manifest", "outcome", told or envelope()))
 
+    def reread(self, start: int = 0) -> Story:
+        """The owner reads the output of e1 again."""
+        resource = resource_of("capture", STDOUT, 0)
+        piece = Piece(OUTPUT[STDOUT][start:], len(OUTPUT[STDOUT]))
+        return self.ask("publisher:a", "journal:a", ReadOutput(resource, start, 256), piece)
+
     def settled(self) -> Story:
         return self.write(LEDGER, "e1", row("settled", envelope(), dispatches=1, receipt=ADMITTED))
 
@@ -356,7 +373,7 @@ def ready() -> Story:
 
 def admitted() -> Story:
     """A turn up to its receipt."""
-    return ready().start().dispatch().open_capture().run().capture().receipt().settled()
+    return ready().start().dispatch().open_capture().run().capture().reread().receipt().settled()
 
 
 def resolved() -> Story:
@@ -629,7 +646,7 @@ bad("capture-before-spawn", lambda: ready().spawn(), "execution e1 was spawned b
 def led(generation: int = 1, activation: str = "a.1") -> Story:
     """A checkpoint under one owner, and a capture that is opened when this one leads the Session."""
     story = Story().write(WRITERS, "a", writer("one", 1)).write(ACTIVATIONS, "a", Activation("a.1", 1))
-    story.checkpoint().write(WRITERS, "a", writer("one", generation))
+    story.acquire().register().checkpoint("before_model").write(WRITERS, "a", writer("one", generation))
     return story.write(ACTIVATIONS, "a", Activation(activation, 1)).open_capture()
 
 
@@ -1140,11 +1157,13 @@ bad(
     "prompt a.p2 was accepted while a.p1 is not settled",
 )
 
-good("records-fit", lambda: Story().ask("journal:a", "store", LAST, Appended(2)))
+PROMPTED = Transact("a", "a.p1", (InputAccepted("a.p1", "go"),), (), TOKEN, 1, "a.1", 1)
+NO_RECORD = Failure("managed_session_oss_disabled", 501)
+good("records-fit", lambda: Story().ask("journal:a", "store", LAST, NO_RECORD))
 bad(
     "records-fit",
-    lambda: Story().ask("journal:a", "store", LAST, Failure("managed_session_oss_disabled", 501)),
-    "Transact.TurnSettled last is larger than any record can be",
+    lambda: Story().ask("journal:a", "store", PROMPTED, NO_RECORD),
+    "Transact.InputAccepted a.p1 is larger than any record can be",
 )
 
 
@@ -1161,24 +1180,6 @@ def told_beside(notice: str) -> Story:
     """A result that tells this beside its preview."""
     return admitted().record(ToolResult("a.p1", 1, "e1", (Response("c1", SHELL, f"{TOLD}{notice}"),)))
 
-
-good("preview-is-bounded", lambda: previewed(b"x" * 9_000, "x" * 8_000))
-bad("preview-is-bounded", lambda: previewed(b"x" * 9_000, "x" * 8_193), "the preview of e1 has 8193 bytes")
-bad(
-    "preview-is-bounded",
-    lambda: previewed("\u20ac".encode() * 3_000, "\ufffd\u20ac"),
-    "the preview of e1 has a character that was cut in two",
-)
-bad(
-    "preview-is-bounded",
-    lambda: previewed(b"head" + b"x" * 9_000, "x" * 8_000),
-    "the preview of e1 has another beginning than the output",
-)
-bad(
-    "preview-is-bounded",
-    lambda: previewed(b"x" * 9_000, ""),
-    "the preview of e1 has nothing of a long output",
-)
 
 good("no-path-is-told", lambda: told_beside("\n[retained with this Session]"))
 bad(
@@ -2006,6 +2007,237 @@ bad(
     "settled-as-told",
     lambda: Story().ended("error").settle(),
     "turn a.p1 is settled as completed and was told to be error",
+)
+
+
+# --- a local Session
+
+HOME = "local:a"
+BEGINNING = StageResource("outcome-e1", b"outcome")
+
+
+def local_session() -> Story:
+    """A local Session up to its checkpoint: its intent says that no broker knows of it."""
+    story = Story().write(WRITERS, "a", Writer("a.owner1", "", 1, 60_000))
+    story.write(ACTIVATIONS, "a", Activation("a.1", 1))
+    story.ask("client", HOME, LoadSession("a"), Loaded("a.1", 1))
+    story.accept().infer(output=ModelOutput(calls=(CALL,))).assistant().keep()
+    return story.record(ToolIntent("a.p1", "e1", "c1", "w1", "digest", "args", LOCAL)).checkpoint()
+
+
+def mapped(story: Story) -> Story:
+    """The journal was read, and the owner was checked behind it."""
+    projection = Projection("a.1", 1, ())
+    return story.ask(HOME, "local-journal:a", ReadOwn(), projection).ask(
+        HOME, "local-journal:a", CheckWriter(), Ownership(1, "a.1", 1)
+    )
+
+
+def at_home(story: Story, worker_call: str = "w1") -> Story:
+    """The Session's own process runs e1."""
+    return story.tell(Acted(story.at, story.script(HOME), 1, Spawn("e1", worker_call, "w", b"make")))
+
+
+def begun(story: Story) -> Story:
+    """The admission of e1 begins."""
+    return story.ask(HOME, "local-journal:a", BEGINNING, Staged("outcome-e1"))
+
+
+def kept() -> Story:
+    """A local turn up to its receipt and the checkpoint that came with it."""
+    return at_home(mapped(local_session())).publish().receipt().resolve()
+
+
+good("local-order", lambda: kept().result())
+bad(
+    "local-order",
+    lambda: at_home(local_session()).publish().receipt().result(),
+    "model result of e1 came before its checkpoint resolution",
+)
+bad(
+    "local-order",
+    lambda: at_home(local_session()).publish().receipt().assistant(round=2).resolve(),
+    "the checkpoint of e1 did not advance with its receipt",
+)
+bad(
+    "local-order",
+    lambda: local_session().publish().receipt(),
+    "durable receipt of e1 came before its execute",
+)
+bad(
+    "local-order",
+    lambda: at_home(local_session()).receipt(),
+    "durable receipt of e1 came before its durable capture",
+)
+bad("local-order", lambda: at_home(kept()), "e1 was spawned after its receipt")
+
+good("local-runs-at-home", kept)
+bad("local-runs-at-home", lambda: local_session().spawn(), "local execution e1 of a was spawned elsewhere")
+bad(
+    "local-runs-at-home",
+    lambda: at_home(ready()),
+    "execution e1 was spawned by session a itself",
+)
+bad(
+    "local-runs-at-home",
+    lambda: at_home(local_session(), "c1"),
+    "local execution e1 was spawned under another identity",
+)
+bad(
+    "local-runs-at-home", lambda: local_session().prepare(), "local execution e1 is in the ledger of a broker"
+)
+bad(
+    "local-runs-at-home",
+    lambda: local_session().ask("broker", "worker:w", Execute(REFERENCE, PAYLOAD)),
+    "local execution e1 was sent to a worker",
+)
+bad(
+    "local-runs-at-home",
+    lambda: (
+        Story().prepare().assistant().record(ToolIntent("a.p1", "e1", "c1", "w1", "digest", "args", LOCAL))
+    ),
+    "execution e1 is reserved by a broker, and its intent says that it is local",
+)
+
+good("local-guards", lambda: begun(at_home(mapped(local_session()))))
+bad(
+    "local-guards",
+    lambda: at_home(local_session().write(WRITERS, "a", Writer("rival", "", 2, 60_000))),
+    "local execution e1 was spawned after its owner had been replaced",
+)
+bad(
+    "local-guards",
+    lambda: at_home(local_session().write(ROOTS, "a", Root(1))),
+    "local execution e1 was spawned after its root had been moved",
+)
+bad(
+    "local-guards",
+    lambda: begun(at_home(local_session()).write(ROOTS, "a", Root(1))),
+    "outcome-e1 of session a was staged after its root had been moved",
+)
+
+# --- admission
+
+good("rechecked-after-reads", lambda: begun(at_home(mapped(local_session()))))
+bad(
+    "rechecked-after-reads",
+    lambda: at_home(local_session().ask(HOME, "local-journal:a", ReadOwn(), Projection("a.1", 1, ()))),
+    "local execution e1 was spawned, and nobody checked its owner after the last read",
+)
+bad(
+    "rechecked-after-reads",
+    lambda: begun(local_session().ask(HOME, "local-journal:a", ReadOwn(), Projection("a.1", 1, ()))),
+    "outcome-e1 was staged, and nobody checked its local owner after the last read",
+)
+bad(
+    "rechecked-after-reads",
+    lambda: ready().ask("publisher:a", "journal:a", ReadOwn(), Projection("a.1", 1, ())).open_capture(),
+    "the capture of e1 was opened, and nobody checked its owner after the last read",
+)
+
+good("reread-before-receipt", admitted)
+bad(
+    "reread-before-receipt",
+    lambda: ready().start().dispatch().open_capture().run().capture().receipt(),
+    "receipt of e1: 0 of 5 bytes were read again",
+)
+bad(
+    "reread-before-receipt",
+    lambda: ready().run().capture().reread(2),
+    f"{resource_of('capture', STDOUT, 0)} was read with a gap at 0",
+)
+bad(
+    "reread-before-receipt",
+    lambda: (
+        ready()
+        .run()
+        .capture()
+        .ask(
+            "publisher:a",
+            "journal:a",
+            ReadOutput(resource_of("capture", STDOUT, 0), 0, 2**25),
+            Piece(OUTPUT[STDOUT], 5),
+        )
+    ),
+    f"{resource_of('capture', STDOUT, 0)} was read in a range of {2**25} bytes",
+)
+
+
+def candidate(delivery: str, outcome: bytes) -> Story:
+    """A receipt of e1 is offered to the Store with its outcome, and again in another life of its owner."""
+    receipt = ToolReceipt("e1", delivery, "manifest", "outcome-e1", envelope())
+    story = Story().ask("journal:a", "store", RenewWriter("a", TOKEN), Renewed(60_000, "a.1", 1))
+    story.ask("journal:a", "store", Stage("a", "outcome-e1", b"outcome", "", TOKEN))
+    story.ask("journal:a", "store", Transact("a", "e1", (receipt,), ("outcome-e1",), TOKEN, 1, "a.1", 1))
+    story.tell(Booted(0, "owner:a", 2))
+    story.ask("journal:a", "store", Stage("a", "outcome-e1", outcome, "", TOKEN))
+    again = ToolReceipt("e1", "committed", "manifest", "outcome-e1", envelope())
+    return story.ask("journal:a", "store", Transact("a", "e1", (again,), ("outcome-e1",), TOKEN, 1, "a.1", 1))
+
+
+good("one-candidate", lambda: candidate("committed", b"outcome"))
+bad(
+    "one-candidate",
+    lambda: candidate("blocked", b"outcome"),
+    "another candidate than before was offered for the receipt of e1",
+)
+bad(
+    "one-candidate",
+    lambda: candidate("committed", b"another"),
+    "outcome-e1 was staged with other bytes than before",
+)
+
+good("checkpoint-is-bound", resolved)
+bad(
+    "checkpoint-is-bound",
+    lambda: ready().record(Checkpoint("before_model", "a.p1", "a.1", 1, 1), epoch=2),
+    "checkpoint before_model of a.p1 is bound to a.1, and a.2 committed it",
+)
+bad(
+    "checkpoint-is-bound",
+    lambda: ready().record(Checkpoint("before_model", "a.p0", "a.1", 1, 1)),
+    "checkpoint before_model of a.p0 was written in the turn of a.p1",
+)
+bad(
+    "checkpoint-is-bound",
+    lambda: Story().checkpoint(),
+    "checkpoint await_runtime of a.p1 binds e1, which nobody intended",
+)
+bad(
+    "checkpoint-is-bound",
+    lambda: ready().record(
+        Checkpoint("await_runtime", "a.p1", "a.1", 1, 1, (Binding("e1", "w1", "w1", "digest", "dispatch"),))
+    ),
+    "checkpoint await_runtime of a.p1 binds e1 otherwise than its intent",
+)
+
+
+def other_digest(payload: str) -> Story:
+    """A dispatch whose ledger row keeps this digest of its payload."""
+    story = ready().start().write(LEDGER, "e1", row("executing", dispatches=1, payload_digest=payload))
+    return story.ask("broker", "worker:w", Execute(REFERENCE, PAYLOAD))
+
+
+good("two-digests", lambda: ready().dispatch())
+bad(
+    "two-digests",
+    lambda: ready().dispatch(b"another"),
+    "execution e1 was dispatched with a payload that its digest does not protect",
+)
+bad(
+    "two-digests",
+    lambda: ready().dispatch(reference=msgspec.structs.replace(REFERENCE, input_digest="other")),
+    "execution e1 was dispatched with another input digest",
+)
+bad(
+    "two-digests",
+    lambda: other_digest("digest"),
+    "execution e1 has one digest for its payload and for its arguments",
+)
+bad(
+    "two-digests",
+    lambda: other_digest("sha256:0"),
+    "execution e1 was dispatched with a payload that its digest does not protect",
 )
 
 

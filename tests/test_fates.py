@@ -37,14 +37,14 @@ from sim.effects import (
     Transaction,
     Uncertain,
 )
-from sim.facts import ACTIVATIONS, WRITERS, Activation, Writer
+from sim.facts import ACTIVATIONS, ROOTS, WRITERS, Activation, Root, Writer
 from sim.history import History, digest
 from sim.kernel import Kernel
 from sim.points import ACT, CALL, COMMIT, DOORS, NO_FAULTS, Fate, Plan, Point, Sighting, Strike
 from sim.protocol import Value, flipped
 from sim.rule import Decide
 from sim.run import points, run
-from sim.scenario import Scenario, SessionPlan, Turn, calls, says, shell
+from sim.scenario import HARNESS, LOCAL, Scenario, SessionPlan, Turn, calls, says, shell
 from sim.storage.memory import MemoryDatabase, MemoryOutside
 
 SETTLED_MS = 300_000
@@ -120,6 +120,7 @@ ROWS = (
     Row(COMMIT, "writer-expired", "ok ok ok ok ok", CLEAN, 1),
     Row(COMMIT, "writer-replaced", "ok ok ok ok ok", CLEAN, 1),
     Row(COMMIT, "activation-replaced", "ok ok ok ok ok", CLEAN, 1),
+    Row(CALL, "root-moved", "ok ok ok ok ok", CLEAN, 3),
 )
 
 # --- the world in which they strike
@@ -374,6 +375,14 @@ def test_a_fate_of_time_changes_the_rows_of_the_askers_own_session_at_that_momen
     assert len({event.at for event in history.events[at : at + 3]}) == 1
 
 
+def test_a_root_that_is_moved_is_another_directory_each_time() -> None:
+    plan = Plan((*strikes(CALL, "root-moved").strikes, *strikes(CALL, "root-moved", attempt=2).strikes))
+    world = World(CALL, plan)
+    world.play()
+    assert world.disk.get(ROOTS, "s1") == Root(2)
+    assert world.disk.get(ROOTS, "s2") is None
+
+
 def test_a_crossed_reply_is_another_operations_answer_to_whoever_does_not_look() -> None:
     gullible = SEED.replacing(transport.reply_is_mine, lambda asked, echoed: True)
     world = World(CALL, strikes(CALL, "reply-crossed", attempt=4), design=gullible)
@@ -535,18 +544,24 @@ ONE_CALL = Scenario("one call", (SessionPlan("s1", "w1", (Turn((calls(shell("c1"
 FORMS = [form for kind in VOCABULARY.values() for form in kind.forms()]
 
 
+AT_HOME = Scenario("at home", tuple(replace(each, leader=LOCAL) for each in ONE_CALL.sessions))
+ONLY_AT_HOME = ("root-moved",)
+
+
 @pytest.fixture(scope="module")
-def sighted() -> list[Sighting]:
-    return points(ONE_CALL)
+def sighted() -> dict[str, list[Sighting]]:
+    return {HARNESS: points(ONE_CALL), LOCAL: points(AT_HOME)}
 
 
 @pytest.mark.parametrize("fate", FORMS, ids=str)
 def test_in_a_real_turn_a_fate_lands_at_the_first_and_the_last_point_it_applies_to(
-    fate: Fate, sighted: list[Sighting]
+    fate: Fate, sighted: dict[str, list[Sighting]]
 ) -> None:
-    applies = [sighting.point for sighting in sighted if fate in applicable(sighting)]
+    leader = LOCAL if fate.name in ONLY_AT_HOME else HARNESS
+    scenario = AT_HOME if leader == LOCAL else ONE_CALL
+    applies = [sighting.point for sighting in sighted[leader] if fate in applicable(sighting)]
     assert applies
     for point in (applies[0], applies[-1]):
-        history = run(ONE_CALL, Plan((Strike(point, fate),)))
+        history = run(scenario, Plan((Strike(point, fate),)))
         assert history.missed == ()
         assert fate.name in struck(history)

@@ -61,10 +61,10 @@ PROBE = Program("touch probed", (Touch("effects.log", "probed"),))
 
 
 def probe_of(session: SessionPlan) -> SessionPlan:
-    """A second Session on the same Workspace: one Shell call, then text."""
+    """A second Session on the same Workspace, led in the same way: one Shell call, then text."""
     name = f"probe-{session.workspace}"
     turn = Turn((calls(shell(f"{name}-call", PROBE.command)), says("done")))
-    return SessionPlan(name, session.workspace, (turn,))
+    return SessionPlan(name, session.workspace, (turn,), leader=session.leader)
 
 
 def prompt_id(session: SessionPlan, number: int) -> str:
@@ -108,9 +108,9 @@ class Client(Actor):
         if session.after:
             await Wait(session.after)
         for _, aside in enumerate(session.asides):
-            await Start(self.aside, (session.name, aside))
+            await Start(self.aside, (session, aside))
         await Boot(f"owner:{session.name}")
-        loaded = await self.load(session.name)
+        loaded = await self.load(session)
         if not loaded:
             self.unwell[session.name] = first
             return
@@ -123,38 +123,38 @@ class Client(Actor):
             if number < first:
                 continue
             prompt = prompt_id(session, number)
-            ended = await self.turn(session.name, prompt, turn, patience)
+            ended = await self.turn(session, prompt, turn, patience)
             if turn.then == RESTART or (turn.then and well(ended)):
-                ended = await self.hand_over(session.name, prompt, turn, ended)
+                ended = await self.hand_over(session, prompt, turn, ended)
             if not well(ended):
                 self.unwell[session.name] = number
                 self.blocked |= {session.name} if ended else set()
                 return
 
     async def hand_over(
-        self, session: str, prompt: str, turn: Turn, ended: TurnEnded | None
+        self, session: SessionPlan, prompt: str, turn: Turn, ended: TurnEnded | None
     ) -> TurnEnded | None:
         """Change the Session's owner; how its turn ended, as the new owner tells it if the old one did not."""
         left = False
         if turn.then != RESTART:
             left = await self.detach(session)
         if turn.then != DETACH or not left:
-            await Kill(f"owner:{session}")
+            await Kill(f"owner:{session.name}")
         if not left:
             await Sleep(LEASE_WAIT_MS)
-        await Boot(f"owner:{session}")
+        await Boot(f"owner:{session.name}")
         loaded = await self.load(session)
         if not loaded or ended is not None:
             return ended if loaded else None
         return await self.turn(session, prompt, turn)
 
-    async def detach(self, session: str) -> bool:
+    async def detach(self, session: SessionPlan) -> bool:
         """Ask the owner to leave the Session, and again while the answer is lost; False when it does not."""
         sends = 0
         while sends < DETACH_SENDS:
             sends += 1
             try:
-                await Call(f"harness:{session}", DetachSession(session))
+                await Call(session.address, DetachSession(session.name))
                 return True
             except Failed:
                 return False
@@ -162,34 +162,34 @@ class Client(Actor):
                 await Sleep(RETRY_MS)
         return False
 
-    async def aside(self, session: str, aside: Aside) -> None:
+    async def aside(self, session: SessionPlan, aside: Aside) -> None:
         """Ask something once, at its milestone; whatever the answer is, the history keeps it."""
         await Wait(aside.at)
         await Sleep(aside.later)
         if aside.deed == KILL:
-            await Kill(f"owner:{session}")
+            await Kill(f"owner:{session.name}")
             return
         requests: dict[str, Request[Any]] = {
             CANCEL: CancelTurn(aside.prompt),
-            DETACH: DetachSession(session),
-            LOAD: LoadSession(session),
+            DETACH: DetachSession(session.name),
+            LOAD: LoadSession(session.name),
             PROMPT: Prompt(aside.prompt, aside.text),
         }
         try:
-            await Call(f"harness:{session}", requests[aside.deed])
+            await Call(session.address, requests[aside.deed])
         except (Failed, Uncertain):
             return
 
-    async def load(self, session: str) -> bool:
+    async def load(self, session: SessionPlan) -> bool:
         """Open the Session in its owner; False when that is refused, or the owner does not answer."""
         try:
-            await Call(f"harness:{session}", LoadSession(session), TURN_TIMEOUT_MS)
+            await Call(session.address, LoadSession(session.name), TURN_TIMEOUT_MS)
         except (Failed, Uncertain):
             return False
         return True
 
     async def turn(
-        self, session: str, prompt: str, turn: Turn, patience: int = TURN_TIMEOUT_MS
+        self, session: SessionPlan, prompt: str, turn: Turn, patience: int = TURN_TIMEOUT_MS
     ) -> TurnEnded | None:
         """Send the prompt and wait for the turn's end; None when the owner does not tell it, even when cancelled."""
         if turn.cancel:
@@ -202,28 +202,30 @@ class Client(Actor):
             return ended
         return await self.given_up(session, prompt)
 
-    async def given_up(self, session: str, prompt: str) -> TurnEnded | None:
+    async def given_up(self, session: SessionPlan, prompt: str) -> TurnEnded | None:
         """How a turn ended that its user cancels after waiting long enough."""
         try:
-            await Call(f"harness:{session}", CancelTurn(prompt))
+            await Call(session.address, CancelTurn(prompt))
         except (Failed, Uncertain):
             return None
         return await self.ended(session, prompt)
 
-    async def ended(self, session: str, prompt: str, patience: int = TURN_TIMEOUT_MS) -> TurnEnded | None:
+    async def ended(
+        self, session: SessionPlan, prompt: str, patience: int = TURN_TIMEOUT_MS
+    ) -> TurnEnded | None:
         """How a turn ended, as its owner tells it; None when the owner is dead, or the turn outlasts the patience."""
         try:
-            return await Call(f"harness:{session}", AwaitTurn(prompt), patience)
+            return await Call(session.address, AwaitTurn(prompt), patience)
         except (Failed, Uncertain):
             return None
 
-    async def prompt(self, session: str, prompt: Prompt) -> bool:
+    async def prompt(self, session: SessionPlan, prompt: Prompt) -> bool:
         """Send a prompt, and the same again while the answer is lost: admission is idempotent by its id."""
         sends = 0
         while sends < PROMPT_SENDS:
             sends += 1
             try:
-                await Call(f"harness:{session}", prompt)
+                await Call(session.address, prompt)
                 return True
             except Failed:
                 return False
@@ -231,27 +233,27 @@ class Client(Actor):
                 await Sleep(RETRY_MS)
         return False
 
-    async def cancel(self, session: str, prompt: str, milestone: str) -> None:
+    async def cancel(self, session: SessionPlan, prompt: str, milestone: str) -> None:
         """The user cancels at a milestone, once."""
         await Wait(milestone)
-        await Call(f"harness:{session}", CancelTurn(prompt))
+        await Call(session.address, CancelTurn(prompt))
 
     async def reload(self, session: SessionPlan) -> None:
         """Look at a Session that is not well: does it take another prompt, and what does a new owner find?"""
         if session.name not in self.unwell:
             last = len(session.turns)
-            ended = await self.ended(session.name, prompt_id(session, last))
+            ended = await self.ended(session, prompt_id(session, last))
             if ended is not None:
                 return
             self.unwell[session.name] = last + 1
         first = self.unwell[session.name]
         if session.name in self.blocked:
-            await self.prompt(session.name, Prompt(f"{session.name}.later", "go on"))
+            await self.prompt(session, Prompt(f"{session.name}.later", "go on"))
         loaded = False
         for _, _again in enumerate(range(RELOADS)):
             await Kill(f"owner:{session.name}")
             await Sleep(LEASE_WAIT_MS)
             await Boot(f"owner:{session.name}")
-            loaded = await self.load(session.name)
+            loaded = await self.load(session)
         if loaded:
             await self.turns(session, first)

@@ -59,11 +59,12 @@ class Done(Value, frozen=True, gc=False):
 class Journal(Actor):
     """What an owner knows of its Session. All of it is memory: the next life opens the journal again."""
 
-    def __init__(self, session: str, life: int, ask: Decide, limits: Limits) -> None:
+    def __init__(self, session: str, life: int, ask: Decide, limits: Limits, store: str = STORE) -> None:
         self.session = session
         self.life = life
         self.ask = ask
         self.limits = limits
+        self.store = store
         self.writer = WriterToken(f"{session}.owner{life}", writer_token(session, life), 0)
         self.activation = ""
         self.epoch = 0
@@ -86,7 +87,7 @@ class Journal(Actor):
         """Take the lease, read the journal, and install a new activation under the definition that is pinned there."""
         self.refuse_when_stopped()
 
-        taken = await Call(STORE, AcquireWriter(self.session, self.writer.owner, self.writer.token))
+        taken = await Call(self.store, AcquireWriter(self.session, self.writer.owner, self.writer.token))
         self.writer = WriterToken(self.writer.owner, self.writer.token, taken.generation)
         found = await self.read(ReadJournal(self.session))
         self.refuse_other_definition(found.entries, definition)
@@ -167,7 +168,7 @@ class Journal(Actor):
         doubtful = 0
         while True:
             try:
-                appended = await Call(STORE, candidate)
+                appended = await Call(self.store, candidate)
                 self.head = appended.last
                 return appended
             except Failed:
@@ -207,7 +208,7 @@ class Journal(Actor):
         """Hand a resource over once; when that is lost, the transaction that refers to it is refused."""
         digest = hashlib.sha256(request.content).hexdigest()
         staging = Stage(self.session, request.resource, request.content, digest, self.writer)
-        return await Call(STORE, staging)
+        return await Call(self.store, staging)
 
     async def publish(self, request: PublishOutput) -> Published:
         """Publish a piece of output once, under a digest of the owner's own computing."""
@@ -215,7 +216,7 @@ class Journal(Actor):
         publication = Publish(
             self.session, request.kind, request.resource, request.content, digest, self.writer
         )
-        return await Call(STORE, publication)
+        return await Call(self.store, publication)
 
     async def read_own(self, request: ReadOwn) -> Projection:
         """The journal as it is durable now, under this owner's activation."""
@@ -271,7 +272,7 @@ class Journal(Actor):
         while True:
             sends += 1
             try:
-                return await Call(STORE, request, patience)
+                return await Call(self.store, request, patience)
             except Uncertain as doubt:
                 if not self.ask(retry.read_again, doubt.cause, sends, limits):
                     raise

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 from sim.checks import (
+    admission,
     doubt,
     durable,
     ending,
@@ -16,6 +17,7 @@ from sim.checks import (
     ledger,
     lifecycle,
     listener,
+    local,
     once,
     order,
     retries,
@@ -43,6 +45,8 @@ CHECKS: tuple[Check, ...] = (
     *listener.CHECKS,
     *tools.CHECKS,
     *intruder.CHECKS,
+    *local.CHECKS,
+    *admission.CHECKS,
     *ending.CHECKS,
     *lifecycle.CHECKS,
 )

@@ -36,13 +36,15 @@ Told: TypeAlias = tuple[S, str | None]
 """What a step gives: the next state, and what is wrong, if anything is."""
 
 
-OWNED = ("harness", "journal", "publisher")
+OWNED = ("harness", "journal", "publisher", "local", "local-journal", "local-store")
 """The kinds of actors that live in the process of a Session's owner."""
 
 
 OUTSIDER = "intruder"
 """An actor that is no part of the system. What it asks, and what is asked for its sake, is no step of any turn: only
 ``intruded`` hears of that. What it is answered, and every row and deed that comes of it, is judged as anybody's."""
+LOCAL = "local-shell"
+"""The protocol in the intent of an execution that a local Session runs in its own process."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -270,6 +272,22 @@ def by_intent(what: Any, scene: Scene) -> str | None:
     execution = request.reference.execution if hasattr(request, "reference") else request.execution
     intended = scene.intended.get(execution)
     return None if intended is None else intended.session
+
+
+def is_local(execution: str, scene: Scene) -> bool:
+    """Whether an execution's intent says that its Session runs it itself (``local-runs-at-home`` verifies that)."""
+    intended = scene.intended.get(execution)
+    return intended is not None and intended.intent.protocol == LOCAL
+
+
+def of_broker(subject: Subject) -> Subject:
+    """The same subject, but nobody for an execution in which no broker has a part."""
+
+    def who(what: Any, scene: Scene) -> Hashable:
+        about: Any = what.record if isinstance(what, Entry) else what
+        return None if is_local(about.execution, scene) else subject(what, scene)
+
+    return who
 
 
 def by_key(row: Any, scene: Scene) -> str:

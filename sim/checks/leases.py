@@ -16,6 +16,7 @@ from sim.checks.check import (
     by_process,
     by_session,
     happened,
+    of_broker,
     recorded,
     removed,
     wrote,
@@ -165,7 +166,7 @@ EFFECTS_UNDER_THE_LEASE = Check(
     says="A command runs only while its Session holds the Workspace, and changes files of that Workspace alone.",
     start=False,
     hears=(
-        acted(Spawn, by_execution, _under_lease),
+        acted(Spawn, of_broker(by_execution), _under_lease),
         acted(TouchFile, by_execution, _touched),
         acted(WriteFile, by_execution, _touched),
     ),

@@ -19,6 +19,8 @@ from sim.checks.check import (
     by_intent,
     by_recorded_execution,
     by_session,
+    is_local,
+    of_broker,
     recorded,
     removed,
     wrote,
@@ -153,6 +155,8 @@ def _checkpointed(turn: Turn, entry: Entry, scene: Scene) -> Told[Turn]:
         return replace(turn, ready=False, inferred=False, skipped=skipped), None
     wrong: str | None = None
     for binding in checkpoint.bindings:
+        if is_local(binding.execution, scene):
+            continue
         step = RESOLUTION if binding.state == "settled" else CHECKPOINT
         turn, late = _reach(turn, binding.execution, step)
         if step == RESOLUTION and _uncaptured(binding.execution, scene):
@@ -260,16 +264,18 @@ THE_ORDER = Check(
         asked(RegisterPublisher, by_session, _registers),
         answered(RegisterPublisher, by_session, _registered),
         recorded(Assistant, by_session, _spoke),
-        recorded(ToolIntent, by_session, _intends),
+        recorded(ToolIntent, of_broker(by_session), _intends),
         recorded(Checkpoint, by_session, _checkpointed),
         asked(StartExecution, by_session, _starts),
         asked(Execute, by_intent, _dispatched),
         asked(ExecuteFileTool, by_intent, _dispatched),
-        acted(Spawn, by_intent, _spawned),
+        acted(Spawn, of_broker(by_intent), _spawned),
         answered(FinalizeCapture, by_intent, _captured),
-        recorded(ToolReceipt, by_session, _received),
+        recorded(ToolReceipt, of_broker(by_session), _received),
         recorded(
-            ToolResult, lambda entry, scene: scene.session if entry.record.execution else None, _resulted
+            ToolResult,
+            of_broker(lambda entry, scene: scene.session if entry.record.execution else None),
+            _resulted,
         ),
         asked(Acknowledge, by_session, _acknowledges),
         answered(Acknowledge, by_session, _acknowledged),
@@ -312,7 +318,7 @@ def _resolved(entry: Entry, scene: Scene) -> str | None:
     """The execution that a checkpoint settles, when it was not settled before: one at a time."""
     checkpoint: Any = entry.record
     fresh = [binding.execution for binding in checkpoint.bindings if binding.state == "settled"]
-    return fresh[-1] if fresh else None
+    return fresh[-1] if fresh and not is_local(fresh[-1], scene) else None
 
 
 def _four_resolution(reached: int, entry: Entry, scene: Scene) -> Told[int]:
@@ -325,8 +331,8 @@ RECEIPT_HISTORY_RESOLUTION_ACK = Check(
     says="The receipt is durable before history, history before resolution, resolution before the ACK.",
     start=0,
     hears=(
-        recorded(ToolReceipt, by_recorded_execution, _four_receipt),
-        recorded(ToolResult, by_recorded_execution, _four_result),
+        recorded(ToolReceipt, of_broker(by_recorded_execution), _four_receipt),
+        recorded(ToolResult, of_broker(by_recorded_execution), _four_result),
         recorded(Checkpoint, _resolved, _four_resolution),
         asked(Acknowledge, by_execution, _four_ack),
         asked(Confirm, lambda confirm, scene: confirm.reference.execution, _four_confirm),
@@ -352,7 +358,7 @@ CAPTURE_BEFORE_SPAWN = Check(
     start=False,
     hears=(
         answered(PreparePublication, lambda answer, scene: scene.asked.request.reference.execution, _opened),
-        acted(Spawn, by_execution, _runs),
+        acted(Spawn, of_broker(by_execution), _runs),
     ),
 )
 

@@ -215,6 +215,7 @@ OFFERED = {
     "hosted-workspace-files/2": FILE_TOOLS | {"glob"},
     "hosted-workspace-shell/1": FILE_TOOLS | {SHELL},
     "hosted-workspace-shell/2": FILE_TOOLS | {"glob", SHELL},
+    "local-shell": frozenset({SHELL}),
 }
 """The tools of each profile: a judge's own copy."""
 SAME_HOST = "same-host-process"

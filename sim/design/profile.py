@@ -10,6 +10,7 @@ from sim.protocol import (
     FILES_1,
     FILES_2,
     GLOB,
+    LOCAL_SHELL,
     NO_TOOLS,
     READ,
     SAME_HOST,
@@ -28,6 +29,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         FILES_2: (READ, WRITE, EDIT, GLOB),
         SHELL_1: (READ, WRITE, EDIT, SHELL),
         SHELL_2: (READ, WRITE, EDIT, GLOB, SHELL),
+        LOCAL_SHELL: (SHELL,),
     }
 )
 """The tools of each profile (003 Problem and scope; behaviour §8 D16)."""

@@ -45,13 +45,14 @@ class Invocation(Value, frozen=True, gc=False):
 class Reserved(Value, frozen=True, gc=False):
     """One call with everything that identifies its execution, and the exact bytes that will be started.
 
-    ``window`` is how long it is observed, in virtual milliseconds.
+    ``timeout`` is how long a command may run, ``window`` how long the call is observed, in virtual milliseconds.
     """
 
     call: ToolCall
     reference: Reference
     protocol: str
     payload: bytes
+    timeout: int
     window: int
 
 

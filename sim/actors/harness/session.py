@@ -160,8 +160,7 @@ class Harness(Actor):
 
     async def take_turn(self, request: Prompt) -> None:
         """One turn from its first record to its end, which is settled or recovery blocked."""
-        warming = await Start(self.warm)
-        turn = ToolTurn(self.owner, request.prompt, self.ask, self.limits, warming)
+        turn = await self.begin(request)
         self.turn = turn
         ended = await self.attempt(turn, request)
         if ended.state == BLOCKED and self.ask(settlement.hands_back, turn.acquired):
@@ -171,6 +170,11 @@ class Harness(Actor):
         self.turn = None
         self.ended[request.prompt] = ended
         await Signal(f"ended {request.prompt}")
+
+    async def begin(self, request: Prompt) -> ToolTurn:
+        """A turn whose commands run in the runtime, which is provisioned meanwhile."""
+        warming = await Start(self.warm)
+        return ToolTurn(self.owner, request.prompt, self.ask, self.limits, warming)
 
     async def attempt(self, turn: ToolTurn, request: Prompt) -> TurnEnded:
         """Converse, then settle and release; whatever cannot be proved blocks the Session instead."""

@@ -69,7 +69,12 @@ class ToolTurn:
     """The tools of one prompt. ``uncertain`` is true while something may have happened that is not proved."""
 
     def __init__(
-        self, owner: Owner, prompt: str, ask: Decide, limits: Limits, warming: Script[Warmed]
+        self,
+        owner: Owner,
+        prompt: str,
+        ask: Decide,
+        limits: Limits,
+        warming: Script[Warmed] | None = None,
     ) -> None:
         self.owner = owner
         self.prompt = prompt
@@ -185,7 +190,8 @@ class ToolTurn:
         """Take the Workspace, for the first batch that needs it."""
         if self.acquired:
             return
-        await Join(self.warming)
+        if self.warming is not None:
+            await Join(self.warming)
         await self.claim()
         self.acquired = True
         self.proved()
@@ -276,6 +282,13 @@ class ToolTurn:
 
     async def intend(self, planned: Invocation, name: str) -> Reserved:
         """The actual input and the intent become durable; the publisher learns which Shell to expect."""
+        registered = await self.record_intent(planned, name, planned.protocol)
+        if planned.input_digest:
+            await Call(self.publisher, registered)
+        return self.reserved(planned, registered)
+
+    async def record_intent(self, planned: Invocation, name: str, protocol: str) -> RegisterCapture:
+        """The actual input and the intent become durable together: the mapping that admission verifies."""
         call, worker_call, captured = planned.call, planned.worker_call, bool(planned.input_digest)
         reference = Reference(name, worker_call, self.prompt, self.generation, planned.input_digest)
         digest = planned.input_digest or planned.payload_digest.removeprefix("sha256:")
@@ -284,14 +297,18 @@ class ToolTurn:
         await Call(self.journal, StageResource(f"{worker_call}.definition", call.name.encode()))
         await Call(self.journal, StageResource(args_ref, planned.input))
         await self.append(
-            ToolIntent(self.prompt, name, call.id, worker_call, digest, args_ref, planned.protocol),
+            ToolIntent(self.prompt, name, call.id, worker_call, digest, args_ref, protocol),
             resources=(f"{worker_call}.input", f"{worker_call}.definition", args_ref),
         )
-        if captured:
-            await Call(self.publisher, RegisterCapture(reference, call.id, self.prompt, args_ref))
-        timeout = self.ask(admission.timeout_of, call, self.limits)
-        window = self.ask(execution.window_of, call.name, timeout, self.limits)
-        return Reserved(call, reference, planned.protocol, planned.payload, window)
+        return RegisterCapture(reference, call.id, self.prompt, args_ref)
+
+    def reserved(self, planned: Invocation, registered: RegisterCapture) -> Reserved:
+        """The call as it is going to be started, for as long as it may be observed."""
+        timeout = self.ask(admission.timeout_of, planned.call, self.limits)
+        window = self.ask(execution.window_of, planned.call.name, timeout, self.limits)
+        return Reserved(
+            planned.call, registered.reference, planned.protocol, planned.payload, timeout, window
+        )
 
     async def checkpoint(self, phase: str) -> None:
         """Where the turn stands becomes durable, bound to this turn, prompt and activation."""

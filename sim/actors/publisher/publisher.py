@@ -8,9 +8,6 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sim.actor import Actor
-from sim.actors.publisher.admission import Admission
-from sim.actors.publisher.retained import REFUSED
-from sim.actors.publisher.segments import Segments, Stream
 from sim.design import Limits, capture
 from sim.effects import Call, Failed, Scripted, Secret, Serial, Signal, Uncertain, Wait
 from sim.ids import capture_id
@@ -30,13 +27,18 @@ from sim.protocol import (
     PreparePublication,
     PublisherClosed,
     Receipt,
+    Record,
     RegisterCapture,
     StopPublisher,
     StreamFinished,
     TakeReceipt,
+    ToolReceipt,
     WriteOutput,
 )
 from sim.rule import Decide
+from sim.shell.admission import Admission
+from sim.shell.retained import REFUSED
+from sim.shell.segments import Segments, Stream
 
 R = TypeVar("R")
 Asked = TypeVar("Asked")
@@ -69,6 +71,21 @@ class Opened:
         self.receipt: Receipt | None = None
 
 
+class Hosted:
+    """The Hosted wrapper of the admission (003: "its existing HTTP writer and activation").
+
+    The publisher checks the owner when a mapping's reads are over, the commit queue when an output's are; and the
+    harness advances the checkpoint, only after it has committed the model-facing result.
+    """
+
+    async def after_read(self) -> None:
+        """Nothing between two reads: what was read counts for nothing before the check behind the last of them."""
+
+    def with_receipt(self, receipt: ToolReceipt) -> tuple[Record, ...]:
+        """The receipt stands alone."""
+        return ()
+
+
 class Publisher(Actor):
     """Lives in the owner's process; everything here is memory, and nothing is taken up again after a loss."""
 
@@ -78,7 +95,7 @@ class Publisher(Actor):
         self.ask = ask
         self.limits = limits
         self.journal = f"journal:{session}"
-        self.admission = Admission(self.journal, ask, limits)
+        self.admission = Admission(self.journal, ask, limits, Hosted())
         self.listener: Listener | None = None
         self.registered: dict[str, RegisterCapture] = {}
         self.captures: dict[str, Opened] = {}
@@ -236,13 +253,8 @@ class Publisher(Actor):
         await self.check_producer(request.execution)
         stream = self.stream(segments, request.stream)
         _require(self.ask(capture.stream_takes, stream.ended))
-        stream.ended = True
-        if not request.complete:
-            segments.fail(capture.PRODUCER_LOST)
-        if segments.reason:
-            return StreamFinished(False)
-        await segments.finish(stream)
-        return StreamFinished(True)
+        sealed = await segments.end(stream, request.complete)
+        return StreamFinished(sealed)
 
     async def envelop(self, request: FinalizeCapture) -> Envelope:
         """Both streams end behind their queues; then the manifest, and the result with its physical status."""
@@ -253,19 +265,7 @@ class Publisher(Actor):
         for _, stream in enumerate(opened.segments.streams.values()):
             queue = self.ask(capture.stream_queue, request.execution, stream.name, -1)
             await Serial(queue, self.end, (opened.segments, stream))
-        physical = request.physical
-        if physical.failed:
-            opened.segments.fail(capture.PRODUCER_LOST)
-        kept = await opened.segments.close()
-        opened.envelope = Envelope(
-            request.execution,
-            self.ask(capture.result_status, physical.status, kept.status),
-            physical.exit_code,
-            physical.signal,
-            physical.preview,
-            physical.truncated,
-            kept,
-        )
+        opened.envelope = await opened.segments.finalize(request.execution, request.physical)
         return opened.envelope
 
     async def end(self, segments: Segments, stream: Stream) -> None:
@@ -282,8 +282,6 @@ class Publisher(Actor):
         _require(self.ask(capture.candidate_is_finalized, opened.envelope == envelope))
         if opened.receipt is not None and not self.ask(capture.admits_anew, True):
             return opened.receipt
-        if envelope.capture is not None and envelope.capture.status == capture.COMPLETE:
-            await self.admission.verify_output(envelope.capture)
         opened.receipt = await self.admission.admit(envelope)
         return opened.receipt
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from sim.actors.worker.process import Pipe
 from sim.design import Limits, capture
-from sim.effects import Call, Failed, Request, Scripted, Signal, Uncertain, Wait
+from sim.effects import Call, Failed, Request, Scripted, Uncertain
 from sim.protocol import (
-    STREAMS,
     AcceptCapture,
     Descriptor,
     Envelope,
@@ -21,85 +19,33 @@ from sim.protocol import (
     WriteOutput,
 )
 from sim.rule import Decide
-from sim.text import PREVIEW_BYTES, utf8
+from sim.shell.drain import Drain
 
 R = TypeVar("R")
 
 
-class Tail:
-    """The last bytes of both streams as they were read: all that a worker keeps of an output of any length."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._bytes = bytearray()
-        self._cut = False
-
-    def add(self, content: bytes) -> None:
-        """Keep these bytes, and forget the oldest."""
-        self._bytes += content
-        if len(self._bytes) > self._size:
-            self._cut = True
-            del self._bytes[: -self._size]
-
-    @property
-    def text(self) -> str:
-        """The bytes as text; one whose beginning is lost begins with a whole character."""
-        start = 0
-        while self._cut and start < len(self._bytes) and self._bytes[start] & 0xC0 == 0x80:
-            start += 1
-        return self._bytes[start:].decode(errors="replace")
-
-    @property
-    def truncated(self) -> bool:
-        """Whether a bounded preview shows less than the process wrote."""
-        return self._cut or len(utf8(self.text)) > PREVIEW_BYTES
-
-
-class Proxy:
+class Proxy(Drain):
     """Sends what one process writes; nothing twice, and nothing more once something was not answered."""
 
     def __init__(self, reference: Reference, publisher: Descriptor, ask: Decide, limits: Limits) -> None:
-        self.ask = ask
-        self.limits = limits
-        self.tail = Tail(limits.process_buffer)
-        self.failed = False
+        super().__init__(ask, limits)
         self._execution = reference.execution
         self._reference = reference
         self._bearer = publisher.capability
         self._address = f"publisher:{publisher.session}"
-        self._sent: dict[str, int] = dict.fromkeys(STREAMS, 0)
-        self._called: dict[str, int] = dict.fromkeys(STREAMS, 0)
-        self._done: dict[str, int] = dict.fromkeys(STREAMS, 0)
 
     async def opens(self) -> bool:
         """Before spawn: whether the owner opened the capture."""
         return await self._answered(PreparePublication(self._bearer, self._reference), 1)
 
-    async def pump(self, stream: str, pipe: Pipe) -> None:
-        """Read one pipe to its end, a bounded chunk at a time, whether the capture failed or not."""
-        while self.ask(capture.drains_pipe, self.failed):
-            chunk = pipe.lend(self.limits.chunk)
-            if chunk:
-                await self._call_back(stream, chunk, pipe.spent)
-                pipe.drop(len(chunk))
-                await Signal(pipe.drained)
-            elif pipe.closed:
-                return
-            else:
-                await Wait(pipe.filled)
+    async def take(self, stream: str, offset: int, content: bytes) -> bool:
+        """Send a raw write. Its answer says that the bytes are buffered, not that they are durable."""
+        request = WriteOutput(self._bearer, self._execution, stream, offset, content)
+        return await self._answered(request, self.ask(capture.raw_write_sends))
 
-    async def resume(self, stream: str, pipe: Pipe) -> None:
-        """A second callback, from the moment on at which the runtime resumes the stream."""
-        await Wait(pipe.resumed)
-        await self.pump(stream, pipe)
-
-    async def finish(self, stream: str, pipe: Pipe) -> None:
-        """Behind all that stood in the pipe when the process ended: the end of the stream."""
-        while not pipe.spent:
-            await Wait(pipe.drained)
-        request = FinishOutput(self._bearer, self._execution, stream, not self.failed)
-        answered = await self._answered(request, 1)
-        self.failed = self.ask(capture.proxy_stays_failed, self.failed, not answered)
+    async def end(self, stream: str, complete: bool) -> bool:
+        """Send the end of a stream."""
+        return await self._answered(FinishOutput(self._bearer, self._execution, stream, complete), 1)
 
     def finalize(self, physical: Physical) -> Scripted[Envelope]:
         """Ask for the envelope. Its loss leaves the execution unknown."""
@@ -108,30 +54,6 @@ class Proxy:
     def accept(self, envelope: Envelope) -> Scripted[Receipt]:
         """Ask for admission. Its loss leaves the execution unknown."""
         return self._call(AcceptCapture(self._bearer, self._execution, envelope))
-
-    async def _call_back(self, stream: str, chunk: bytes, late: bool) -> None:
-        """One pipe callback, behind those of its stream that came before it."""
-        place = self._called[stream]
-        self._called[stream] += 1
-        while place > self._done[stream] and self.ask(capture.callback_waits, place - self._done[stream]):
-            await Wait(self._turn(stream))
-        await self._forward(stream, chunk, late)
-        self._done[stream] += 1
-        await Signal(self._turn(stream))
-
-    def _turn(self, stream: str) -> str:
-        """The signal that a callback of the stream has ended."""
-        return f"{self._execution}:{stream}:called back"
-
-    async def _forward(self, stream: str, chunk: bytes, late: bool) -> None:
-        if not late:
-            self.tail.add(chunk)
-        if self.failed or not self.ask(capture.forwards_chunk, late):
-            return
-        request = WriteOutput(self._bearer, self._execution, stream, self._sent[stream], chunk)
-        self._sent[stream] += len(chunk)
-        answered = await self._answered(request, self.ask(capture.raw_write_sends))
-        self.failed = self.ask(capture.proxy_stays_failed, self.failed, not answered)
 
     async def _answered(self, request: Request[Any], sends: int) -> bool:
         """Send at most so often; whether an answer came."""

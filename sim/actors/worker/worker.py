@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 
 from sim.actor import Actor
 from sim.actors.worker.files import FileTool
-from sim.actors.worker.process import SIGTERM, Process
 from sim.actors.worker.proxy import Proxy
 from sim.deeds import NO_CODE, Spawn
 from sim.design import Limits, capture, files
-from sim.effects import Act, Failed, Join, Select, Serial, Signal, Sleep, Start, Stop, Uncertain, Wait
+from sim.effects import Failed, Serial, Start, Uncertain
 from sim.protocol import (
     Acknowledged,
     Activate,
@@ -33,30 +32,24 @@ from sim.protocol import (
 )
 from sim.rule import Decide
 from sim.scenario import Program
+from sim.shell.foreground import Foreground
 from sim.text import DigestError, Json, JsonError, parse_json, tool_digest, utf8
 
 PIECE = 16 * 1024
 """What is read of a registration at once."""
-CANNOT_START = 127
-"""The exit code of a command that could not become a process, as a shell tells it."""
 
 
 class Run:
     """One execution in the worker's memory: executing, settled or unknown."""
 
-    def __init__(self, reference: Reference, proxy: Proxy) -> None:
+    def __init__(self, reference: Reference, proxy: Proxy, foreground: Foreground) -> None:
         self.reference = reference
         self.proxy = proxy
-        self.halted = False
+        self.foreground = foreground
         self.state = "executing"
         self.envelope: Envelope | None = None
         self.receipt: Receipt | None = None
         self.acknowledged: Receipt | None = None
-
-    @property
-    def halt(self) -> str:
-        """The signal that stops its process."""
-        return f"{self.reference.execution}:halt"
 
     def never_started(self) -> None:
         """Stopped before its spawn: settled with null capture, and with nothing to acknowledge."""
@@ -135,12 +128,15 @@ class Worker(Actor):
         if not self.ask(capture.may_spawn, opened):
             raise Failed("managed_context_unavailable")
 
-        run = self.runs[reference.execution] = Run(reference, proxy)
+        command = str(arguments.get("command"))
+        spawn = Spawn(reference.execution, reference.worker_call, self.workspace, utf8(command))
+        foreground = Foreground(spawn, self.programs(command), proxy)
+        run = self.runs[reference.execution] = Run(reference, proxy, foreground)
         if self.ask(capture.stays_unspawned, reference.execution in self.called_off):
             run.never_started()
             return run.told()
 
-        await Start(self.run, (run, str(arguments.get("command")), self.timeout(arguments)))
+        await Start(self.run, (run, self.timeout(arguments)))
         return run.told()
 
     async def execute_file_tool(self, request: ExecuteFileTool) -> WorkerState:
@@ -171,35 +167,10 @@ class Worker(Actor):
         self.answers[reference.execution] = (reference, settled)
         return settled
 
-    async def run(self, run: Run, command: str, timeout: int) -> None:
+    async def run(self, run: Run, timeout: int) -> None:
         """One execution from spawn to admission."""
-        reference, proxy = run.reference, run.proxy
-        process = Process(reference.execution, self.workspace, self.programs(command), self.limits.pipe)
-        try:
-            await Act(Spawn(reference.execution, reference.worker_call, self.workspace, utf8(command)))
-        except Failed:
-            process.end()
-            code = CANNOT_START
-        else:
-            code = await self.watch(run, process, timeout)
-        for _, (stream, pipe) in enumerate(process.pipes.items()):
-            await proxy.finish(stream, pipe)
-        await self.admit(run, self.outcome(run, code))
-
-    async def watch(self, run: Run, process: Process, timeout: int) -> int:
-        """Read both pipes while the process lives; answers its exit code, or NO_CODE when it was killed."""
-        for _, (stream, pipe) in enumerate(process.pipes.items()):
-            await Start(run.proxy.pump, (stream, pipe))
-            if stream in process.resumes:
-                await Start(run.proxy.resume, (stream, pipe))
-        living = await Start(process.live)
-        if not run.halted:
-            await Select((Join(living), Wait(run.halt), Sleep(timeout)))
-        killed = await process.killed()
-        if not killed:
-            return await Join(living)
-        await Stop(living)
-        return NO_CODE
+        physical = await run.foreground.run(timeout)
+        await self.admit(run, physical)
 
     async def admit(self, run: Run, physical: Physical) -> None:
         """The owner's envelope and receipt; without them nobody knows what became of the output."""
@@ -226,8 +197,7 @@ class Worker(Actor):
             self.called_off.add(reference.execution)
             return WorkerState(reference.execution, "executing", None, None)
         run = self.known(reference)
-        run.halted = True
-        await Signal(run.halt)
+        await run.foreground.halt()
         return run.told()
 
     async def confirm(self, request: Confirm) -> Acknowledged:
@@ -280,14 +250,6 @@ class Worker(Actor):
         if run is None or run.reference != reference:
             raise Failed("managed_runtime_execution_unknown", 404)
         return run
-
-    def outcome(self, run: Run, code: int) -> Physical:
-        """How the process ended, whatever became of its output."""
-        tail = run.proxy.tail
-        status = self.ask(capture.physical_status, run.halted and code == NO_CODE, code)
-        signal = SIGTERM if code == NO_CODE else ""
-        shown = self.ask(capture.preview, tail.text)
-        return Physical(status, code, signal, shown, tail.truncated, run.proxy.failed)
 
     handlers = {
         Activate: activate,

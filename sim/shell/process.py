@@ -22,6 +22,7 @@ class Pipe:
         self.filled = f"{name}:filled"
         self.drained = f"{name}:drained"
         self.resumed = f"{name}:resumed"
+        self.called_back = f"{name}:called back"
         self.closed = False
         self._capacity = capacity
         self._held = bytearray()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from sim.actors.publisher.retained import REFUSED, Manifest, Outcome, Page, Segment, decoded, encoded
 from sim.design import Limits, capture
 from sim.effects import Call, Failed
 from sim.protocol import (
@@ -19,28 +18,43 @@ from sim.protocol import (
     ReadOutput,
     ReadOwn,
     Receipt,
+    Record,
     RegisterCapture,
     StageResource,
     ToolIntent,
     ToolReceipt,
 )
 from sim.rule import Decide
+from sim.shell.retained import REFUSED, Manifest, Outcome, Page, Segment, decoded, encoded
 from sim.text import DigestError, JsonError, parse_json, tool_digest
 
 T = TypeVar("T")
 
 
+class Wrapper(Protocol):
+    """What differs between the two that admit: when each guards its ownership, and who advances the checkpoint."""
+
+    async def after_read(self) -> None:
+        """An asynchronous read has ended. Failed: what is guarded after each of them has changed meanwhile."""
+
+    def with_receipt(self, receipt: ToolReceipt) -> tuple[Record, ...]:
+        """The records that become durable together with this receipt."""
+        ...
+
+
 class Admission:
     """The shared Session admission, over the owner's own journal (003 Identity, admission and model history)."""
 
-    def __init__(self, journal: str, ask: Decide, limits: Limits) -> None:
+    def __init__(self, journal: str, ask: Decide, limits: Limits, wrapper: Wrapper) -> None:
         self.journal = journal
         self.ask = ask
         self.limits = limits
+        self.wrapper = wrapper
 
     async def verify_mapping(self, registered: RegisterCapture, owner: Ownership) -> None:
         """The live checkpoint, its item, the covered intent and the recorded arguments all name this execution."""
         projection = await Call(self.journal, ReadOwn())
+        await self.wrapper.after_read()
         checkpoint = _last_checkpoint(projection)
         reference = registered.reference
         ask = self.ask
@@ -71,8 +85,10 @@ class Admission:
             _require(self.ask(capture.output_is_exact, length, seal.length, read, seal.digest))
 
     async def admit(self, envelope: Envelope) -> Receipt:
-        """The decision, its outcome and the receipt become durable together, if this owner is still the owner."""
+        """Complete output is verified; then decision, outcome and receipt become durable, if the owner is the owner."""
         kept = envelope.capture
+        if kept is not None and kept.status == capture.COMPLETE:
+            await self.verify_output(kept)
         decision = self.ask(capture.delivery, kept.status if kept else "")
         manifest = kept.manifest if kept else ""
         outcome_ref = f"outcome-{envelope.execution}"
@@ -80,9 +96,10 @@ class Admission:
         await Call(self.journal, StageResource(outcome_ref, outcome))
         receipt = ToolReceipt(envelope.execution, decision, manifest, outcome_ref, envelope)
         asserts = self.ask(capture.receipt_asserts_activation)
-        append = Append(envelope.execution, (receipt,), (outcome_ref,), asserts)
+        records = (receipt, *self.wrapper.with_receipt(receipt))
+        append = Append(envelope.execution, records, (outcome_ref,), asserts)
         appended = await Call(self.journal, append)
-        revision = appended.last if decision == "committed" else 0
+        revision = appended.last - len(records) + 1 if decision == "committed" else 0
         return Receipt(envelope.execution, manifest, decision, revision, outcome_ref)
 
     def _bound(self, checkpoint: Checkpoint, registered: RegisterCapture) -> bool:
@@ -115,6 +132,7 @@ class Admission:
         while len(content) < min(total, most):
             end = min(len(content) + self.limits.reread, most)
             piece = await Call(self.journal, ReadOutput(resource, len(content), end))
+            await self.wrapper.after_read()
             _require(bool(piece.content))
             content += piece.content
             total = piece.total

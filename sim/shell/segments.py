@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import hashlib
 
-from sim.actors.publisher.retained import (
+from sim.design import Limits, capture
+from sim.effects import Call, Failed, Uncertain
+from sim.ids import segment_resource_id
+from sim.protocol import STREAMS, Capture, Envelope, Physical, PublishOutput, Seal
+from sim.rule import Decide
+from sim.shell.retained import (
     REFUSED,
     Manifest,
     Page,
@@ -13,11 +18,6 @@ from sim.actors.publisher.retained import (
     StreamPages,
     encoded,
 )
-from sim.design import Limits, capture
-from sim.effects import Call, Failed, Uncertain
-from sim.ids import segment_resource_id
-from sim.protocol import STREAMS, Capture, PublishOutput, Seal
-from sim.rule import Decide
 
 
 class Stream:
@@ -74,6 +74,31 @@ class Segments:
         told = encoded(SealContent(seal.segments, seal.length, seal.digest))
         await self._publish("seal", self._seal_id(stream), told)
         stream.seal = seal
+
+    async def end(self, stream: Stream, complete: bool) -> bool:
+        """A stream takes nothing more: sealed when every byte of it was accepted and published, else failed."""
+        stream.ended = True
+        if not complete:
+            self.fail(capture.PRODUCER_LOST)
+        if self.reason:
+            return False
+        await self.finish(stream)
+        return True
+
+    async def finalize(self, execution: str, physical: Physical) -> Envelope:
+        """The manifest, and the result with its physical status, whatever became of the capture."""
+        if physical.failed:
+            self.fail(capture.PRODUCER_LOST)
+        kept = await self.close()
+        return Envelope(
+            execution,
+            self.ask(capture.result_status, physical.status, kept.status),
+            physical.exit_code,
+            physical.signal,
+            physical.preview,
+            physical.truncated,
+            kept,
+        )
 
     async def close(self) -> Capture:
         """Publish the manifest, and say what is durable; an output without a manifest is unavailable."""
