@@ -34,7 +34,7 @@ def toml(row) -> str:
     lines = [f'design = "{DESIGNS[row.design]}"', f"faults = {json.dumps(list(row.faults))}"]
     for session in row.scenario.sessions:
         lines += ["[[session]]", f'name = "{session.name}"', f'workspace = "{session.workspace}"']
-        lines += [f"after = {quoted(session.after)}"]
+        lines += [f"after = {quoted(session.after)}", f'leader = "{session.leader}"']
         for turn in session.turns:
             lines += ["[[session.turn]]", f"prompt = {quoted(turn.text)}", f"cancel = {quoted(turn.cancel)}"]
             lines += [f"prompt-id = {quoted(turn.prompt)}"]

@@ -10,7 +10,7 @@ import pytest
 
 from reports.bench import House
 from reports.explain import explain
-from scenarios import base, observed
+from scenarios import base, local, observed
 from scenarios.cases import ROWS as CASES
 from scenarios.judge import PASSED, verdict
 from scenarios.row import Promise, Row
@@ -105,7 +105,7 @@ def test_every_field_case_in_scope_is_played() -> None:
 
 
 def test_field_cases_have_names_of_their_own() -> None:
-    assert len(ROWS) == len(base.ROWS) + len(CASES)
+    assert len(ROWS) == len(base.ROWS) + len(CASES) + len(local.ROWS)
 
 
 WRONG = {

@@ -139,7 +139,7 @@ def _session(session: form.Session) -> SessionPlan:
         )
         for turn in session.turn
     )
-    return SessionPlan(session.name, session.workspace, turns, session.after)
+    return SessionPlan(session.name, session.workspace, turns, session.after, session.leader)
 
 
 def _answer(answer: form.Answer, numbers: Iterator[int]) -> ModelOutput:

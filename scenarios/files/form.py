@@ -85,6 +85,10 @@ class Session(Form, frozen=True):
     name: Name = "a"
     workspace: Name = "w"
     after: Annotated[str, Meta(description="It begins when this is reached: actor:door:label#nth.")] = ""
+    leader: Annotated[
+        Literal["harness", "local"],
+        Meta(description="Who leads it: a Hosted harness, or a local daemon in one process."),
+    ] = "harness"
 
 
 class Touch(Form, frozen=True):
