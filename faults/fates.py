@@ -11,9 +11,12 @@ from sim.points import ACT, CALL, COMMIT, Fate, Sighting
 ANY, TIME = "any", "time"
 """The doors of fates that strike at whatever is asked: the caller's death or sleep, and time running out."""
 
-AUTHORITY = ("journal:", "local-journal:")
-"""The actors through which an owner, Hosted or local, speaks with its Store. Only there can the owner notice that its
-lease or its activation is gone, so a loss at any other moment is equal to one at its next call."""
+AUTHORITY = "journal:"
+"""The actor through which a Session's owner speaks with the Store. Only there can the owner notice that its lease or
+its activation is gone, so a loss at any other moment is equal to one at its next call."""
+
+LOCAL_AUTHORITY = "local-journal:"
+"""The same of a local Session, whose store is in its own process."""
 
 OBSERVER = "client"
 """The actor that plays the user and the operator. It is not under test: it neither crashes nor pauses."""
@@ -94,12 +97,12 @@ def _mortal(sighting: Sighting) -> bool:
 
 
 def _owner(sighting: Sighting) -> bool:
-    return sighting.point.door == CALL and sighting.point.actor.startswith(AUTHORITY)
+    hosted = _remote(sighting) and sighting.point.actor.startswith(AUTHORITY)
+    return hosted or _local_owner(sighting)
 
 
 def _local_owner(sighting: Sighting) -> bool:
-    """A local daemon Session: its authority and its store are one process."""
-    return _owner(sighting) and sighting.local
+    return sighting.point.door == CALL and sighting.point.actor.startswith(LOCAL_AUTHORITY)
 
 
 def _publication(sighting: Sighting) -> bool:

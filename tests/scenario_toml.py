@@ -48,6 +48,7 @@ def toml(row) -> str:
         lines += [f"after = {quoted(session.after)}"]
         lines += [f"profiles = {json.dumps([each.profile for each in session.definitions])}"]
         lines += [f"provisioner = {quoted(session.definitions[0].provisioner)}"]
+        lines += [f'leader = "{session.leader}"']
         for turn in session.turns:
             lines += ["[[session.turn]]", f"prompt = {quoted(turn.text)}", f"cancel = {quoted(turn.cancel)}"]
             lines += [f"prompt-id = {quoted(turn.prompt)}", f"then = {quoted(turn.then)}"]

@@ -1170,12 +1170,6 @@ bad(
 # --- what a model is told
 
 
-def previewed(output: bytes, preview: str) -> Story:
-    """A receipt with this preview of this output."""
-    told = msgspec.structs.replace(envelope(), preview=preview, truncated=True)
-    return ready().run(output).receipt(told=told)
-
-
 def told_beside(notice: str) -> Story:
     """A result that tells this beside its preview."""
     return admitted().record(ToolResult("a.p1", 1, "e1", (Response("c1", SHELL, f"{TOLD}{notice}"),)))

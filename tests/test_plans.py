@@ -42,7 +42,7 @@ def test_the_vocabulary_is_that_of_the_architecture() -> None:
         *("error-before", "error-after", "delayed", "request-altered", "reply-crossed"),
         *("commit-failed", "unknown-applied", "unknown-not-applied", "altered-at-rest"),
         *("act-failed", "act-half", "crash-before", "crash-waiting", "crash-after", "paused"),
-        *("writer-expired", "writer-replaced", "activation-replaced", "capability-expired"),
+        *("writer-expired", "writer-replaced", "activation-replaced", "root-moved", "capability-expired"),
     }
 
 
@@ -89,6 +89,8 @@ def test_a_call_within_a_process_cannot_be_lost() -> None:
 def test_an_owner_is_replaced_only_when_it_speaks_with_the_store() -> None:
     assert names(sighting("journal:s", peer="store")) >= OWNERS
     assert not OWNERS & names(sighting("journal:s", local=True))
+    assert "root-moved" not in names(sighting("journal:s", peer="store"))
+    assert names(sighting("local-journal:s", local=True)) == OWNERS | {"root-moved"} | DEATHS
 
 
 def test_bytes_do_not_change_between_a_worker_and_its_publisher() -> None:

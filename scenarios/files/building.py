@@ -144,7 +144,9 @@ def _session(session: form.Session) -> SessionPlan:
     asides = tuple(
         Aside(aside.at, aside.deed, aside.prompt_id, aside.prompt, aside.later_ms) for aside in session.aside
     )
-    return SessionPlan(session.name, session.workspace, turns, session.after, definitions, asides)
+    return SessionPlan(
+        session.name, session.workspace, turns, session.after, definitions, asides, session.leader
+    )
 
 
 def _answer(answer: form.Answer, numbers: Iterator[int]) -> ModelOutput:

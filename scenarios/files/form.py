@@ -120,6 +120,10 @@ class Session(Form, frozen=True):
         Meta(description="How its Workspace is provisioned; a profile with Shell takes only the default."),
     ] = SAME_HOST
     aside: Annotated[tuple[Aside, ...], Meta(description="What else is asked of it, once each.")] = ()
+    leader: Annotated[
+        Literal["harness", "local"],
+        Meta(description="Who leads it: a Hosted harness, or a local daemon in one process."),
+    ] = "harness"
 
 
 class Touch(Form, frozen=True):
