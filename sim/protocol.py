@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from sim.content import Content, flipped
 from sim.effects import Request, Secret
 
 SHELL = "run_shell_command"
@@ -395,7 +396,7 @@ class PublishOutput(Request["Published"], frozen=True, gc=False):
 
     kind: str
     resource: str
-    content: bytes
+    content: Content
 
     @property
     def label(self) -> str:
@@ -443,7 +444,7 @@ class ReadOutput(Request["Piece"], frozen=True, gc=False):
 class Piece(Value, frozen=True, gc=False):
     """A range of a resource, and the resource's whole length."""
 
-    content: bytes
+    content: Content
     total: int
 
 
@@ -545,7 +546,7 @@ class Publish(Request[Published], frozen=True, gc=False):
     session: str
     kind: str
     resource: str
-    content: bytes
+    content: Content
     digest: str
     writer: WriterToken
 
@@ -912,7 +913,7 @@ class WriteOutput(Request["Buffered"], frozen=True, gc=False):
     execution: str
     stream: str
     offset: int
-    content: bytes
+    content: Content
 
     @property
     def label(self) -> str:
@@ -976,11 +977,6 @@ class TakeReceipt(Request[Receipt], frozen=True, gc=False):
 
     execution: str
     envelope: Envelope
-
-
-def flipped(content: bytes) -> bytes:
-    """The same bytes with the lowest bit of the last one changed; empty content stays empty."""
-    return content[:-1] + bytes([content[-1] ^ 1]) if content else content
 
 
 def reworded(payload: bytes) -> bytes:

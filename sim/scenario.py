@@ -31,6 +31,14 @@ class Print(Step, frozen=True, gc=False):
     count: int = 1
 
 
+class Generate(Step, frozen=True, gc=False):
+    """Write ``length`` bytes of the text that ``seed`` names to a stream: output of any size, told in one line."""
+
+    stream: str
+    seed: str
+    length: int
+
+
 class Pass(Step, frozen=True, gc=False):
     """Let virtual milliseconds go by."""
 

@@ -7,6 +7,7 @@ import hashlib
 import msgspec
 
 from sim.actor import Actor
+from sim.content import Content, sha256
 from sim.design import Limits, writer
 from sim.design.writer import Claim
 from sim.effects import Commit, Disk, Facts, Failed, Transaction
@@ -199,7 +200,7 @@ class KeepOutput(Transaction[Published], frozen=True, gc=False):
     session: str
     kind: str
     resource: str
-    content: bytes
+    content: Content
     declared: str
     claim: Claim
     limits: Limits
@@ -276,7 +277,7 @@ class Store(Actor):
 
     async def stage(self, request: Stage) -> Staged:
         """Keep bytes in memory, apart for each generation of the writer, if they are the ones that were sent."""
-        if not self.ask(writer.digest_holds, request.digest, hashlib.sha256(request.content).hexdigest()):
+        if not self.ask(writer.digest_holds, request.digest, sha256(request.content)):
             raise Failed("managed_session_resource_invalid", 400)
         place = (request.session, request.writer.generation, request.resource)
         self.staged[place] = request.content
@@ -324,8 +325,3 @@ class Store(Actor):
 def claim_of(token: WriterToken) -> Claim:
     """A writer's token as the database keeps it: hashed."""
     return Claim(token.owner, token.token.fingerprint, token.generation)
-
-
-def sha256(content: bytes) -> str:
-    """The SHA-256 of bytes, as 64 hex digits."""
-    return hashlib.sha256(content).hexdigest()

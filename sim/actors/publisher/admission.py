@@ -6,6 +6,7 @@ import hashlib
 from typing import TypeVar
 
 from sim.actors.publisher.retained import REFUSED, Manifest, Outcome, Page, Segment, decoded, encoded
+from sim.content import Content, feed, join, read
 from sim.design import Limits, capture
 from sim.effects import Call, Failed
 from sim.protocol import (
@@ -52,7 +53,7 @@ class Admission:
         intended_here = (intent.activation, intent.epoch) == (owner.activation, owner.epoch)
         _require(ask(capture.intent_is_covered, intent.sequence, checkpoint.covered, intended_here))
         recorded = await self._read(registered.args_ref, self.limits.history_record)
-        computed = _digest_of(recorded)
+        computed = _digest_of(read(recorded))
         _require(ask(capture.recorded_arguments_match, computed, reference.input_digest))
 
     async def verify_output(self, kept: Capture) -> None:
@@ -66,9 +67,9 @@ class Admission:
             for _place, segment in enumerate(segments):
                 content = await self._read(segment.resource_id, segment.byte_length)
                 length += len(content)
-                digest.update(content)
-            read = digest.hexdigest()
-            _require(self.ask(capture.output_is_exact, length, seal.length, read, seal.digest))
+                feed(digest, content)
+            found = digest.hexdigest()
+            _require(self.ask(capture.output_is_exact, length, seal.length, found, seal.digest))
 
     async def admit(self, envelope: Envelope) -> Receipt:
         """The decision, its outcome and the receipt become durable together, if this owner is still the owner."""
@@ -107,16 +108,17 @@ class Admission:
 
     async def _retained(self, resource: str, most: int, kind: type[T]) -> T:
         content = await self._read(resource, most)
-        return decoded(content, kind)
+        return decoded(read(content), kind)
 
-    async def _read(self, resource: str, most: int) -> bytes:
+    async def _read(self, resource: str, most: int) -> Content:
         """A whole resource of at most that many bytes, in bounded ranges."""
-        content, total = b"", 1
+        content: Content = b""
+        total = 1
         while len(content) < min(total, most):
             end = min(len(content) + self.limits.reread, most)
             piece = await Call(self.journal, ReadOutput(resource, len(content), end))
             _require(bool(piece.content))
-            content += piece.content
+            content = join(content, piece.content)
             total = piece.total
         return content
 

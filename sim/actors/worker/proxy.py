@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from sim.actors.worker.process import Pipe
+from sim.content import Content, join, read
 from sim.design import Limits, capture
 from sim.effects import Call, Failed, Request, Scripted, Signal, Uncertain, Wait
 from sim.protocol import (
@@ -31,23 +32,22 @@ class Tail:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._bytes = bytearray()
+        self._kept: Content = b""
         self._cut = False
 
-    def add(self, content: bytes) -> None:
+    def add(self, content: Content) -> None:
         """Keep these bytes, and forget the oldest."""
-        self._bytes += content
-        if len(self._bytes) > self._size:
-            self._cut = True
-            del self._bytes[: -self._size]
+        kept = join(self._kept, content)
+        self._cut = self._cut or len(kept) > self._size
+        self._kept = kept[-self._size :]
 
     @property
     def text(self) -> str:
         """The bytes as text; one whose beginning is lost begins with a whole character."""
-        start = 0
-        while self._cut and start < len(self._bytes) and self._bytes[start] & 0xC0 == 0x80:
+        kept, start = read(self._kept), 0
+        while self._cut and start < len(kept) and kept[start] & 0xC0 == 0x80:
             start += 1
-        return self._bytes[start:].decode(errors="replace")
+        return kept[start:].decode(errors="replace")
 
     @property
     def truncated(self) -> bool:
@@ -102,7 +102,7 @@ class Proxy:
         """Ask for admission. Its loss leaves the execution unknown."""
         return self._call(AcceptCapture(self._bearer, self._execution, envelope))
 
-    async def _forward(self, stream: str, chunk: bytes, late: bool) -> None:
+    async def _forward(self, stream: str, chunk: Content, late: bool) -> None:
         if not late:
             self.tail.add(chunk)
         if self.failed or not self.ask(capture.forwards_chunk, late):
