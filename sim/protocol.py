@@ -591,6 +591,63 @@ class ReadResource(Request[Piece], frozen=True, gc=False):
     identity = "{0.resource}:{0.start}"
 
 
+class ListResources(Request["Resources"], frozen=True, gc=False):
+    """What is durable of a Session beside its journal: names and sizes, no bytes."""
+
+    session: str
+
+
+class Retained(Value, frozen=True, gc=False):
+    """One durable resource: ``kind`` is inline, content, page, seal or manifest."""
+
+    resource: str
+    kind: str
+    length: int
+
+
+class Resources(Value, frozen=True, gc=False):
+    """Every durable resource of a Session, in order of name."""
+
+    resources: tuple[Retained, ...]
+
+
+# --- whoever looks afterwards -> a fresh reader -------------------------------------------------------------------
+
+
+class VerifyRetained(Request["Reread"], frozen=True, gc=False):
+    """Read everything that is retained of a Session afresh, with nothing but the Store to ask."""
+
+    session: str
+
+    identity = "{0.session}"
+
+
+class RereadStream(Value, frozen=True, gc=False):
+    """One stream as it was read afresh: how many segments on how many pages, its length and its SHA-256."""
+
+    stream: str
+    segments: int
+    pages: int
+    length: int
+    digest: str
+
+
+class RereadOutput(Value, frozen=True, gc=False):
+    """The output behind one receipt; ``flaw`` is a code, empty when all that the receipt names verifies."""
+
+    execution: str
+    delivery: str
+    streams: tuple[RereadStream, ...]
+    flaw: str
+
+
+class Reread(Value, frozen=True, gc=False):
+    """Every output behind a receipt, and the resources that were published and belong to no receipt."""
+
+    outputs: tuple[RereadOutput, ...]
+    abandoned: tuple[str, ...]
+
+
 # --- harness -> broker ------------------------------------------------------------------------------------------
 
 

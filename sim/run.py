@@ -8,6 +8,7 @@ from sim.actors.harness import Harness
 from sim.actors.journal import Journal
 from sim.actors.model import Model
 from sim.actors.publisher import Publisher
+from sim.actors.reader import Reader
 from sim.actors.store import Store
 from sim.actors.worker import Worker
 from sim.circumstances import CIRCUMSTANCES
@@ -43,6 +44,8 @@ def run(
         _host_worker(kernel, workspace, scenario, design)
     for session in sessions:
         _host_owner(kernel, session, design)
+    if scenario.reread:
+        kernel.host("reader", "reader", lambda _life: Reader(kernel.ask, design.limits), restarts=True)
     history = kernel.run("client")
     kernel.close()
     return history

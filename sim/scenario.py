@@ -81,11 +81,15 @@ class SessionPlan(Value, frozen=True, gc=False):
 
 
 class Scenario(Value, frozen=True, gc=False):
-    """What a run plays. Commands without a program of their own do what :func:`usual` says."""
+    """What a run plays. Commands without a program of their own do what :func:`usual` says.
+
+    With ``reread`` every owner and worker is killed at the very end, and a fresh reader verifies what is retained.
+    """
 
     name: str
     sessions: tuple[SessionPlan, ...]
     programs: tuple[Program, ...] = ()
+    reread: bool = False
 
 
 def usual(command: str) -> Program:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sim.actor import Actor
 from sim.effects import Boot, Call, Failed, Heal, Join, Kill, Script, Sleep, Start, Uncertain, Wait
-from sim.protocol import AwaitTurn, CancelTurn, LoadSession, Prompt, TurnEnded
+from sim.protocol import AwaitTurn, CancelTurn, LoadSession, Prompt, TurnEnded, VerifyRetained
 from sim.rule import Decide
 from sim.scenario import Program, Scenario, SessionPlan, Touch, Turn, calls, says, shell
 
@@ -40,7 +40,10 @@ def prompt_id(session: SessionPlan, number: int) -> str:
 
 
 class Client(Actor):
-    """Plays every Session side by side; then heals the world, probes each Workspace and reloads what is not well."""
+    """Plays every Session side by side; then heals the world, probes each Workspace and reloads what is not well.
+
+    Where the scenario asks for it, a fresh reader has the last word.
+    """
 
     def __init__(self, scenario: Scenario, ask: Decide) -> None:
         self.scenario = scenario
@@ -63,6 +66,8 @@ class Client(Actor):
             await self.play(probe, 1)
         for _, session in enumerate(self.scenario.sessions):
             await self.reload(session)
+        if self.scenario.reread:
+            await self.reread()
 
     async def play(self, session: SessionPlan, first: int) -> None:
         """The Session's turns from its ``first`` on, until one does not settle."""
@@ -149,3 +154,11 @@ class Client(Actor):
             loaded = await self.load(session.name)
         if loaded:
             await self.turns(session, first)
+
+    async def reread(self) -> None:
+        """Every producer is dead; then somebody who was never there reads what is retained."""
+        for _, session in enumerate(self.scenario.sessions):
+            await Kill(f"owner:{session.name}")
+            await Kill(f"worker:{session.workspace}")
+        for _, session in enumerate(self.scenario.sessions):
+            await Call("reader", VerifyRetained(session.name), TURN_TIMEOUT_MS)

@@ -32,6 +32,7 @@ from sim.protocol import (
     Appended,
     Entry,
     Journal,
+    ListResources,
     Piece,
     Publish,
     Published,
@@ -40,6 +41,8 @@ from sim.protocol import (
     Record,
     Renewed,
     RenewWriter,
+    Resources,
+    Retained,
     Stage,
     Staged,
     Transact,
@@ -311,6 +314,14 @@ class Store(Actor):
 
         return Piece(held.content[request.start : request.end], len(held.content))
 
+    async def list_resources(self, request: ListResources) -> Resources:
+        """What is durable of a Session beside its journal."""
+        beginning = in_session(request.session, "")
+        rows = self.disk.rows(RESOURCES, beginning)
+        return Resources(
+            tuple(Retained(key.removeprefix(beginning), row.kind, len(row.content)) for key, row in rows)
+        )
+
     handlers = {
         AcquireWriter: acquire,
         RenewWriter: renew,
@@ -319,6 +330,7 @@ class Store(Actor):
         Publish: publish,
         ReadJournal: read_journal,
         ReadResource: read_resource,
+        ListResources: list_resources,
     }
 
 
