@@ -7,10 +7,17 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from scenarios import base, cases
+from scenarios import base, capture, cases, fixture
 from scenarios.row import Row
 
-THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType({"base": base.ROWS, "cases": cases.ROWS})
+THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
+    {
+        "base": base.ROWS,
+        "cases": cases.ROWS,
+        "capture": capture.ROWS,
+        "fixture": fixture.ROWS,
+    }
+)
 """The rows of each theme, in order."""
 
 ROWS: Mapping[str, Row] = MappingProxyType(

@@ -16,10 +16,10 @@ import msgspec
 
 BLOCK = 64 * 1024
 """Generated output is made in blocks of this size, each from its own place alone."""
-LINE = 64
-"""A generated line: 63 hexadecimal digits and a line feed."""
-KEPT_BLOCKS = 256
-"""How many generated blocks are kept for the next reader: 16 MiB."""
+LINE, NUMBER = 64, 8
+"""A generated line: the number of its block in so many hexadecimal digits, a space, more digits, a line feed."""
+KEPT_BLOCKS, KEPT_PAGES = 256, 32
+"""How many generated blocks are kept for the next reader (16 MiB), and for how many seeds what these share (2 MiB)."""
 
 
 class Hash(Protocol):
@@ -161,8 +161,17 @@ def _generated(piece: Slice) -> Iterator[bytes]:
 
 @lru_cache(maxsize=KEPT_BLOCKS)
 def _block(seed: str, number: int) -> bytes:
-    """One block: SHAKE-128 over seed and number, as lines of hexadecimal digits."""
-    digits = hashlib.shake_128(f"{number}:{seed}".encode()).hexdigest(BLOCK // 2)
-    block = bytearray(digits.encode())
-    block[LINE - 1 :: LINE] = b"\n" * (BLOCK // LINE)
+    """One block: the page of its seed, with its own number at the beginning of every line."""
+    block = bytearray(_page(seed))
+    for column, digit in enumerate(f"{number:0{NUMBER}x}".encode()):
+        block[column::LINE] = bytes([digit]) * (BLOCK // LINE)
     return bytes(block)
+
+
+@lru_cache(maxsize=KEPT_PAGES)
+def _page(seed: str) -> bytes:
+    """What all blocks of a seed share: lines of SHAKE-128 over it, in hexadecimal digits."""
+    page = bytearray(hashlib.shake_128(seed.encode()).hexdigest(BLOCK // 2).encode())
+    page[NUMBER::LINE] = b" " * (BLOCK // LINE)
+    page[LINE - 1 :: LINE] = b"\n" * (BLOCK // LINE)
+    return bytes(page)
