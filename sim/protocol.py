@@ -642,7 +642,7 @@ class RereadOutput(Value, frozen=True, gc=False):
 
 
 class Reread(Value, frozen=True, gc=False):
-    """Every output behind a receipt, and the resources that were published and belong to no receipt."""
+    """Every output behind a receipt, and the published resources to which no receipt leads."""
 
     outputs: tuple[RereadOutput, ...]
     abandoned: tuple[str, ...]

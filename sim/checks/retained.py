@@ -5,6 +5,7 @@ What a reader should have found is computed here from the deeds of the processes
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import reduce
 from typing import Any
@@ -49,10 +50,28 @@ class Shelf(msgspec.Struct, frozen=True):
         named = (f"page-{capture}-", f"manifest-{capture}")
         return {name for name in self.kinds if name in own or name.startswith(named)}
 
+    def named(self, manifest: str) -> set[str]:
+        """The names of everything that a manifest leads to, as far as it can be read."""
+        if manifest not in self.kinds:
+            return set()
+        streams = _parsed(self.contents[manifest]).get("streams", [])
+        names = {manifest, *(stream["seal"] for stream in streams if stream["seal"])}
+        names |= {page for stream in streams for page in stream["pages"]}
+        pages = [_parsed(self.contents.get(page, b"")) for stream in streams for page in stream["pages"]]
+        return names | {segment["resourceId"] for page in pages for segment in page.get("segments", [])}
+
     def bytes_of(self, capture: str, stream: RereadStream) -> Content:
         """The durable bytes of as many segments as were read."""
         names = (resource_of(capture, stream.stream, place) for place in range(stream.segments))
         return reduce(join, (self.contents.get(name, b"") for name in names), b"")
+
+
+def _parsed(content: Content) -> dict[str, Any]:
+    """What a small resource says; nothing when it cannot be read."""
+    try:
+        return json.loads(read(content))
+    except ValueError:
+        return {}
 
 
 def _shelf(session: str, scene: Scene) -> Shelf:
@@ -140,11 +159,14 @@ def _reread(state: bool, answer: object, scene: Scene) -> Told[bool]:
         for flaw in _misread(receipt, answer, shelf, scene)
         if flaw
     ]
-    captures = [receipt.envelope.capture.id for receipt in receipts if receipt.envelope.capture]
-    admitted = {name for capture in captures for name in shelf.of(capture)}
-    lost = shelf.kinds.keys() - admitted - set(answer.abandoned)
+    flawed = {output.execution for output in answer.outputs if output.flaw}
+    named: set[str] = set()
+    for capture, execution in ((receipt.envelope.capture, receipt.execution) for receipt in receipts):
+        if capture is not None:
+            named |= shelf.of(capture.id) if execution in flawed else shelf.named(capture.manifest)
+    lost = shelf.kinds.keys() - named - set(answer.abandoned)
     wrong += [f"{len(lost)} abandoned resources are not told"] if lost else []
-    wrong += ["admitted output is told to be abandoned"] if admitted & set(answer.abandoned) else []
+    wrong += ["output of a receipt is told to be abandoned"] if named & set(answer.abandoned) else []
     return state, f"retained output of {session}: {'; '.join(wrong)}" if wrong else None
 
 

@@ -39,5 +39,5 @@ def stream_is_as_sealed(same: bool) -> bool:
 
 @rule("003 Durable output storage", without="bytes that nobody admitted pass for output")
 def is_abandoned(named: bool) -> bool:
-    """What was published and belongs to no receipt is kept, and is told to be abandoned."""
+    """What was published and no receipt leads to is kept, and is told to be abandoned."""
     return not named
