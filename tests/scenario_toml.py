@@ -4,7 +4,7 @@ import json
 from base64 import b64encode
 
 from sim.design import SCALED, SEED, SMALL
-from sim.scenario import Exit, Pass, Print, Touch
+from sim.scenario import Exit, Generate, Pass, Print, Touch
 
 DESIGNS = {SEED: "seed", SMALL: "small", SCALED: "scaled"}
 
@@ -19,6 +19,8 @@ def step(step) -> str:
             return f"{{ touch = {quoted(file)}, line = {quoted(line)} }}"
         case Print(stream, unit, count):
             return f'{{ print = "{stream}", base64 = "{b64encode(unit).decode()}", times = {count} }}'
+        case Generate(stream, seed, length):
+            return f'{{ generate = "{stream}", seed = {quoted(seed)}, bytes = {length} }}'
         case Pass(ms):
             return f"{{ pass-ms = {ms} }}"
         case Exit(code):
@@ -32,6 +34,7 @@ def call(call) -> str:
 
 def toml(row) -> str:
     lines = [f'design = "{DESIGNS[row.design]}"', f"faults = {json.dumps(list(row.faults))}"]
+    lines += [f"reread = {str(row.scenario.reread).lower()}"]
     for session in row.scenario.sessions:
         lines += ["[[session]]", f'name = "{session.name}"', f'workspace = "{session.workspace}"']
         lines += [f"after = {quoted(session.after)}"]

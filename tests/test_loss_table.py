@@ -24,6 +24,7 @@ HOW = (
     "reopens",
     "while open",
     "when awaited",
+    "unless renewed",
     "when dispatched",
     "unless halted",
     "unless overtaken",
