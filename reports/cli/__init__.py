@@ -7,6 +7,7 @@ import click
 from reports.cli.completion import completion
 from reports.cli.demo import demo
 from reports.cli.filing import new, schema, validate
+from reports.cli.fixture import fixture
 from reports.cli.guard import Guarded
 from reports.cli.naming import explain, listing
 from reports.cli.playing import replay, run
@@ -44,7 +45,23 @@ def cli(context: click.Context, debug: bool) -> None:
         context.obj = House()
 
 
-for command in (sweep, report, merge, run, replay, new, validate, schema, listing, explain, demo, completion):
+COMMANDS = (
+    sweep,
+    report,
+    merge,
+    run,
+    replay,
+    fixture,
+    new,
+    validate,
+    schema,
+    listing,
+    explain,
+    demo,
+    completion,
+)
+
+for command in COMMANDS:
     cli.add_command(command)
 
 main = cli
