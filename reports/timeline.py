@@ -7,6 +7,7 @@ and answered.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,6 +44,8 @@ ROOMY = 80
 
 _WHO = 18
 _LONGEST_CYCLE = 3
+LONG = 2_000
+"""A timeline of more lines than this tells what is repeated by its first and its last line."""
 _SHORTEST = 16
 """What stays of a request's name, even at the cost of its answer."""
 
@@ -78,7 +81,8 @@ def timeline(events: list[Event], width: int, whole: bool = False) -> Iterator[s
         lines = [line for line in lines if line.at <= healed or not line.depth]
     roomy = struck is not None and width >= ROOMY
     yield _laid_out("ms", "since" if roomy else "", Line(0, "", "who", 0, "what"), 1, width)
-    for line, times in _folded(lines):
+    told = list(_folded(lines))
+    for line, times in told if len(told) <= LONG else _thinned(told):
         since = f"{line.at - struck:+,}" if roomy and struck is not None else ""
         yield _laid_out(f"{line.at:,}", since, line, times, width)
 
@@ -113,6 +117,23 @@ def _folded(lines: list[Line]) -> Iterator[tuple[Line, int]]:
         )
         yield from ((line, times) for line in lines[at : at + cycle])
         at += cycle * times
+
+
+def _thinned(told: list[tuple[Line, int]]) -> Iterator[tuple[Line, int]]:
+    """Of lines that say the same the first and the last, which stands for all between: for the longest runs."""
+    first: dict[tuple[str, ...], int] = {}
+    last: dict[tuple[str, ...], int] = {}
+    total = Counter[tuple[str, ...]]()
+    for place, (line, times) in enumerate(told):
+        first.setdefault(line.says, place)
+        last[line.says] = place
+        total[line.says] += times
+    for place, (line, times) in enumerate(told):
+        if place == first[line.says]:
+            yield line, times
+            total[line.says] -= times
+        elif place == last[line.says]:
+            yield line, total[line.says]
 
 
 def _times(lines: list[Line], at: int, size: int) -> int:

@@ -43,6 +43,9 @@ NOBODY = ""
 WHILE_OPEN, WHEN_AWAITED = "while open", "when awaited"
 WHEN_CAPTURED, WHEN_DISPATCHED = "when captured", "when dispatched"
 UNLESS_HALTED, UNLESS_OVERTAKEN = "unless halted", "unless overtaken"
+UNLESS_RENEWED = "unless renewed"
+RENEWAL = "ExtendWriter"
+"""The transaction that extends a writer lease."""
 AS_TOLD = {AFTER_REFUSAL: "completed", UNCORRECTED: ERROR}
 """What a client that was not there before is told of an ending."""
 
@@ -201,6 +204,8 @@ def _resolved(cell: str, row: Row, events: Sequence[Event]) -> str:
         return f"blocked {HELD}" if _dispatched(events) else "holds"
     if cell == UNLESS_OVERTAKEN:
         cell = "blocked kept" if _overtaken(events) else "holds"
+    if cell == UNLESS_RENEWED:
+        cell = "holds" if _renewed(events) else "blocked kept"
     if cell == UNLESS_HALTED:
         return f"blocked {HELD}" if _halt_lost(events) else "holds"
     return cell.replace("kept", _lease_at_strike(events))
@@ -324,6 +329,14 @@ def _halt_lost(events: Sequence[Event]) -> bool:
 def _overtaken(events: Sequence[Event]) -> bool:
     """Whether a publication met the expired lease before its renewal did."""
     return any(isinstance(event, Declined) and event.label.startswith("Output.") for event in events)
+
+
+def _renewed(events: Sequence[Event]) -> bool:
+    """Whether the expired lease was renewed before the next publication met it."""
+    struck = next(place for place, event in enumerate(events) if isinstance(event, Struck))
+    met = (event for event in events[struck:] if isinstance(event, Committed | Declined))
+    labels = (event.label for event in met if event.label.startswith(("Output.", RENEWAL)))
+    return next(labels, "") == RENEWAL
 
 
 def _asking(events: Sequence[Event], request: type) -> list[Asked]:

@@ -16,6 +16,7 @@ Cells:
 * ``when dispatched``: ``blocked held`` if the execution concerned is ever sent to a worker, else ``holds``;
 * ``unless halted``: ``holds``, but ``blocked held`` if the worker was asked to stop and nobody learned that it heard;
 * ``unless overtaken``: ``holds``, but ``blocked kept`` if a publication met the expired lease before its renewal did;
+* ``unless renewed``: ``blocked kept``, but ``holds`` if a renewal for the other stream met the expired lease first;
 * ``uncancelled``: the cancellation never arrived: the row's promise without it;
 * ``blocked``: recovery blocked in place, and a cold load refuses the turn, twice;
 * ``settled``: recovery blocked in place, though the turn is durably settled: a cold load opens the Session;
@@ -108,7 +109,8 @@ LEDGER = {"blocked kept": "doubtful doubtful! crash paused"}
 
 PUBLISHED = {
     "holds": "harmless",
-    "blocked kept": f"{ANY_LOSS} request-altered writer-expired replaced paused",
+    "blocked kept": f"{ANY_LOSS} request-altered replaced paused",
+    "unless renewed": "writer-expired",
     "died kept": "crash",
 }
 """A publication of output is sent once; whatever is not confirmed fails the capture."""

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
+from faults.plans import read
 from sim.design import SCALED, Design
 from sim.points import NO_FAULTS, Fate, Plan, Sighting, Strike
 from sim.run import points, run
@@ -34,11 +35,12 @@ class Row(msgspec.Struct, frozen=True):
     """One line of the acceptance matrix.
 
     ``faults`` are strikes that belong to the row, each written ``actor:door:label#nth=fate`` with the nth such effect
-    of the whole run under the faults before it. A row with faults of its own, or with ``swept`` False, takes no
-    further ones; ``cases`` are the field cases that it plays; ``uncancelled`` is the promise when its cancellation
-    never arrives; ``tabled`` says whether single faults must end as the loss table says. ``theme`` is the
-    group of rows that it belongs to, by which it can be selected. ``answers`` are those that the scenario's intrusions
-    get, in their order, each written ``status code``, or as the type of an answer that grants something.
+    of the whole run under the faults before it, or with the causes behind it as a plan has them. A row with faults of
+    its own, or with ``swept`` False, takes no further ones; ``cases`` are the field cases that it plays;
+    ``uncancelled`` is the promise when its cancellation never arrives; ``tabled`` says whether single faults must end
+    as the loss table says. ``theme`` is the group of rows that it belongs to, by which it can be selected. ``answers``
+    are those that the scenario's intrusions get, in their order, each written ``status code``, or as the type of an
+    answer that grants something.
     """
 
     name: str
@@ -86,7 +88,8 @@ def own_plan(row: Row) -> Plan:
     """The strikes of a row, each with the address that its place has in the run under the strikes before it."""
     plan = NO_FAULTS
     for fault in row.faults:
-        plan = Plan((*plan.strikes, _strike(fault, _reached_under(row, plan))))
+        strikes = read(fault).strikes if "@" in fault else (_strike(fault, _reached_under(row, plan)),)
+        plan = Plan((*plan.strikes, *strikes))
     return plan
 
 

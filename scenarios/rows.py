@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from scenarios import base, cases, lifecycle, local, policies, publisher, sizes, tools
+from scenarios import base, capture, cases, fixture, lifecycle, local, policies, publisher, sizes, tools
 from scenarios.row import Row
 
 THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
@@ -17,8 +17,10 @@ THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
         "publisher": publisher.ROWS,
         "lifecycle": lifecycle.ROWS,
         "local": local.ROWS,
+        "capture": capture.ROWS,
         "policies": policies.ROWS,
         "sizes": sizes.ROWS,
+        "fixture": fixture.ROWS,
         "cases": cases.ROWS,
     }
 )

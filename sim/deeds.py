@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sim.content import Content
 from sim.effects import Deed, Outside
 
 NO_CODE = -1
@@ -89,7 +90,7 @@ class Emit(Deed[None], frozen=True, gc=False):
 
     execution: str
     stream: str
-    content: bytes
+    content: Content
     late: bool = False
 
     @property

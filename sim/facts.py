@@ -6,6 +6,7 @@ and write the journal. A row is a plain frozen value; an update replaces it.
 
 from __future__ import annotations
 
+from sim.content import Content
 from sim.effects import Table
 from sim.protocol import Entry, Envelope, Receipt, Value
 
@@ -46,7 +47,7 @@ class StoredResource(Value, frozen=True, gc=False):
 
     kind: str
     digest: str
-    content: bytes
+    content: Content
 
 
 class RuntimeBinding(Value, frozen=True, gc=False):

@@ -20,6 +20,7 @@ from simpy.events import NORMAL, EventPriority
 
 from sim import history as past
 from sim.actor import Actor
+from sim.content import flipped
 from sim.design import transport
 from sim.design.design import Design
 from sim.effects import (
@@ -45,7 +46,6 @@ from sim.effects import (
 )
 from sim.lives import Host, Life, Process
 from sim.points import ACT, CALL, COMMIT, NO_FAULTS, Plan, Watcher
-from sim.protocol import flipped
 from sim.rule import Decide, Rule
 from sim.storage.memory import MemoryDatabase, MemoryOutside
 from sim.trouble import OF_PROCESSES, Trouble

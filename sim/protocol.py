@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from sim.content import Content, flipped
 from sim.effects import Request, Secret
 
 SHELL = "run_shell_command"
@@ -457,7 +458,7 @@ class PublishOutput(Request["Published"], frozen=True, gc=False):
 
     kind: str
     resource: str
-    content: bytes
+    content: Content
 
     @property
     def label(self) -> str:
@@ -511,7 +512,7 @@ class ReadOutput(Request["Piece"], frozen=True, gc=False):
 class Piece(Value, frozen=True, gc=False):
     """A range of a resource, and the resource's whole length."""
 
-    content: bytes
+    content: Content
     total: int
 
 
@@ -635,7 +636,7 @@ class Publish(Request[Published], frozen=True, gc=False):
     session: str
     kind: str
     resource: str
-    content: bytes
+    content: Content
     digest: str
     writer: WriterToken
 
@@ -678,6 +679,63 @@ class ReadResource(Request[Piece], frozen=True, gc=False):
     end: int
 
     identity = "{0.resource}:{0.start}"
+
+
+class ListResources(Request["Resources"], frozen=True, gc=False):
+    """What is durable of a Session beside its journal: names and sizes, no bytes."""
+
+    session: str
+
+
+class Retained(Value, frozen=True, gc=False):
+    """One durable resource: ``kind`` is inline, content, page, seal or manifest."""
+
+    resource: str
+    kind: str
+    length: int
+
+
+class Resources(Value, frozen=True, gc=False):
+    """Every durable resource of a Session, in order of name."""
+
+    resources: tuple[Retained, ...]
+
+
+# --- whoever looks afterwards -> a fresh reader -------------------------------------------------------------------
+
+
+class VerifyRetained(Request["Reread"], frozen=True, gc=False):
+    """Read everything that is retained of a Session afresh, with nothing but the Store to ask."""
+
+    session: str
+
+    identity = "{0.session}"
+
+
+class RereadStream(Value, frozen=True, gc=False):
+    """One stream as it was read afresh: how many segments on how many pages, its length and its SHA-256."""
+
+    stream: str
+    segments: int
+    pages: int
+    length: int
+    digest: str
+
+
+class RereadOutput(Value, frozen=True, gc=False):
+    """The output behind one receipt; ``flaw`` is a code, empty when all that the receipt names verifies."""
+
+    execution: str
+    delivery: str
+    streams: tuple[RereadStream, ...]
+    flaw: str
+
+
+class Reread(Value, frozen=True, gc=False):
+    """Every output behind a receipt, and the published resources to which no receipt leads."""
+
+    outputs: tuple[RereadOutput, ...]
+    abandoned: tuple[str, ...]
 
 
 # --- harness -> broker ------------------------------------------------------------------------------------------
@@ -1048,7 +1106,7 @@ class WriteOutput(Request["Buffered"], frozen=True, gc=False):
     execution: str
     stream: str
     offset: int
-    content: bytes
+    content: Content
 
     @property
     def label(self) -> str:
@@ -1112,11 +1170,6 @@ class TakeReceipt(Request[Receipt], frozen=True, gc=False):
 
     execution: str
     envelope: Envelope
-
-
-def flipped(content: bytes) -> bytes:
-    """The same bytes with the lowest bit of the last one changed; empty content stays empty."""
-    return content[:-1] + bytes([content[-1] ^ 1]) if content else content
 
 
 def reworded(payload: bytes) -> bytes:

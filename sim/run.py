@@ -11,6 +11,7 @@ from sim.actors.intruder import INTRUDER, TRAP, Intruder, Stolen, Trap, forgerie
 from sim.actors.journal import Journal, writer_token
 from sim.actors.model import Model
 from sim.actors.publisher import Publisher, descriptor_of
+from sim.actors.reader import Reader
 from sim.actors.store import Store
 from sim.actors.worker import Worker
 from sim.circumstances import CIRCUMSTANCES
@@ -61,6 +62,8 @@ def run(
             _host_owner(kernel, session, design)
     if scenario.intrusions:
         _host_intruder(kernel, scenario)
+    if scenario.reread:
+        kernel.host("reader", "reader", lambda _life: Reader(kernel.ask, design.limits), restarts=True)
     history = kernel.run("client")
     kernel.close()
     return history

@@ -47,6 +47,14 @@ class Print(Step, frozen=True, gc=False):
     count: int = 1
 
 
+class Generate(Step, frozen=True, gc=False):
+    """Write ``length`` bytes of the text that ``seed`` names to a stream: output of any size, told in one line."""
+
+    stream: str
+    seed: str
+    length: int
+
+
 class Pass(Step, frozen=True, gc=False):
     """Let virtual milliseconds go by."""
 
@@ -151,12 +159,16 @@ class Intrusion(Value, frozen=True, gc=False):
 
 
 class Scenario(Value, frozen=True, gc=False):
-    """What a run plays. Commands without a program of their own do what :func:`usual` says."""
+    """What a run plays. Commands without a program of their own do what :func:`usual` says.
+
+    With ``reread`` every owner and worker is killed at the very end, and a fresh reader verifies what is retained.
+    """
 
     name: str
     sessions: tuple[SessionPlan, ...]
     programs: tuple[Program, ...] = ()
     intrusions: tuple[Intrusion, ...] = ()
+    reread: bool = False
 
 
 def usual(command: str) -> Program:

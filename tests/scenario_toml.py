@@ -6,7 +6,7 @@ from base64 import b64encode
 from msgspec.structs import asdict
 
 from sim.design import SCALED, SEED, SMALL
-from sim.scenario import Exit, Pass, Print, Touch
+from sim.scenario import Exit, Generate, Pass, Print, Touch
 
 DESIGNS = {SEED.name: ("seed", SEED), SMALL.name: ("small", SMALL), SCALED.name: ("scaled", SCALED)}
 
@@ -21,6 +21,8 @@ def step(step) -> str:
             return f"{{ touch = {quoted(file)}, line = {quoted(line)} }}"
         case Print(stream, unit, count):
             return f'{{ print = "{stream}", base64 = "{b64encode(unit).decode()}", times = {count} }}'
+        case Generate(stream, seed, length):
+            return f'{{ generate = "{stream}", seed = {quoted(seed)}, bytes = {length} }}'
         case Pass(ms):
             return f"{{ pass-ms = {ms} }}"
         case Exit(code):
@@ -43,6 +45,7 @@ def limits(design) -> list[str]:
 def toml(row) -> str:
     design = DESIGNS[row.design.name][0]
     lines = [f'design = "{design}"', f"faults = {json.dumps(list(row.faults))}", *limits(row.design)]
+    lines += [f"reread = {str(row.scenario.reread).lower()}"]
     for session in row.scenario.sessions:
         lines += ["[[session]]", f'name = "{session.name}"', f'workspace = "{session.workspace}"']
         lines += [f"after = {quoted(session.after)}"]

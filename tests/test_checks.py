@@ -130,6 +130,9 @@ from sim.protocol import (
     Released,
     Renewed,
     RenewWriter,
+    Reread,
+    RereadOutput,
+    RereadStream,
     Response,
     Seal,
     Sealed,
@@ -149,6 +152,7 @@ from sim.protocol import (
     TurnEnded,
     TurnSettled,
     UserMessage,
+    VerifyRetained,
     WakeRequested,
     WorkerState,
     WriteOutput,
@@ -703,6 +707,103 @@ bad(
     "immutable-resources",
     lambda: Story().publish().write(RESOURCES, "a/manifest", StoredResource("manifest", "", b"other")),
     "resource a/manifest was overwritten with other bytes",
+)
+
+# --- what is retained, read afresh
+
+WHOLE = envelope(manifest="manifest-capture")
+SEGMENT = resource_of("capture", STDOUT, 0)
+STREAM = RereadStream(STDOUT, 1, 1, 5, sha256(b"built"))
+EMPTY = RereadStream(STDERR, 1, 1, 0, sha256(b""))
+
+
+def kept() -> Story:
+    """A turn up to its receipt, with pages and a manifest that can be read."""
+    story = ready().start().dispatch().open_capture().run().publish().write(RESOURCES, "a/manifest", None)
+    streams: list[Any] = []
+    for stream in OUTPUT:
+        page = {"segments": [{"resourceId": resource_of("capture", stream, 0)}]}
+        story.write(RESOURCES, f"a/page-capture-{stream}-0", piece("page", page))
+        seal = resource_of("capture", stream, "seal")
+        streams.append({"pages": [f"page-capture-{stream}-0"], "seal": seal})
+    story.write(RESOURCES, "a/manifest-capture", piece("manifest", {"streams": streams}))
+    return story.receipt(told=WHOLE)
+
+
+def piece(kind: str, told: Any) -> StoredResource:
+    return StoredResource(kind, "", json.dumps(told).encode())
+
+
+def reread(*streams: RereadStream, flaw: str = "", abandoned: tuple[str, ...] = ()) -> Reread:
+    return Reread((RereadOutput("e1", "committed", streams, flaw),), abandoned)
+
+
+def reads(story: Story, answer: object) -> Story:
+    return story.ask("client", "reader", VerifyRetained("a"), answer)
+
+
+def rotten(name: str) -> Story:
+    return kept().write(RESOURCES, f"a/{name}", StoredResource("content", "", b"buils"), label="rot")
+
+
+AFRESH = "retained output of a: "
+good("retained-verifies-afresh", lambda: reads(kept(), reread(STREAM, EMPTY)))
+bad(
+    "retained-verifies-afresh",
+    lambda: reads(kept(), Failure("no", 404)),
+    "what is retained of a could not be read afresh",
+)
+bad("retained-verifies-afresh", lambda: reads(kept(), Reread((), ())), f"{AFRESH}e1: it was not read")
+bad(
+    "retained-verifies-afresh",
+    lambda: reads(kept(), reread(flaw="retained_seal_flawed")),
+    f"{AFRESH}e1: it is told to be flawed (retained_seal_flawed), and nothing of it changed at rest",
+)
+bad(
+    "retained-verifies-afresh",
+    lambda: reads(kept(), reread(RereadStream(STDOUT, 1, 1, 5, sha256(b"buils")), EMPTY)),
+    f"{AFRESH}e1: stdout is read as other bytes than the process wrote",
+)
+bad(
+    "retained-verifies-afresh",
+    lambda: reads(rotten(SEGMENT), reread(STREAM, EMPTY)),
+    f"{AFRESH}e1: stdout is told to verify, and is durable with other bytes than were written; "
+    "e1: it is told to verify, and a content of it changed at rest",
+)
+bad(
+    "retained-verifies-afresh",
+    lambda: reads(kept(), reread(STREAM)),
+    f"{AFRESH}e1: stderr was not read",
+)
+bad(
+    "retained-verifies-afresh",
+    lambda: reads(kept().write(RESOURCES, "a/page-other-stdout-0", piece("page", {})), reread(STREAM, EMPTY)),
+    f"{AFRESH}1 abandoned resources are not told",
+)
+bad(
+    "retained-verifies-afresh",
+    lambda: reads(kept(), reread(STREAM, EMPTY, abandoned=(SEGMENT,))),
+    f"{AFRESH}output of a receipt is told to be abandoned",
+)
+
+LONG_OUTPUT = b"a whole line of output"
+
+
+def shows(story: Story) -> Story:
+    response = Response("c1", SHELL, f"{LONG_OUTPUT.decode()}\n[status: success, exit code: 0]")
+    return story.infer(Message("tool", responses=(response,)))
+
+
+good("abandoned-stays-out", lambda: shows(ready().run(LONG_OUTPUT).receipt()))
+bad(
+    "abandoned-stays-out",
+    lambda: shows(ready().run(LONG_OUTPUT)),
+    "the model is shown output of e1, which nobody admitted",
+)
+bad(
+    "abandoned-stays-out",
+    lambda: shows(ready().run(LONG_OUTPUT).receipt("blocked")),
+    "the model is shown output of e1, which nobody admitted",
 )
 
 good("exact-ack", lambda: resolved().acknowledge())
@@ -2037,12 +2138,12 @@ def begun(story: Story) -> Story:
     return story.ask(HOME, "local-journal:a", BEGINNING, Staged("outcome-e1"))
 
 
-def kept() -> Story:
+def kept_at_home() -> Story:
     """A local turn up to its receipt and the checkpoint that came with it."""
     return at_home(mapped(local_session())).publish().receipt().resolve()
 
 
-good("local-order", lambda: kept().result())
+good("local-order", lambda: kept_at_home().result())
 bad(
     "local-order",
     lambda: at_home(local_session()).publish().receipt().result(),
@@ -2063,9 +2164,9 @@ bad(
     lambda: at_home(local_session()).receipt(),
     "durable receipt of e1 came before its durable capture",
 )
-bad("local-order", lambda: at_home(kept()), "e1 was spawned after its receipt")
+bad("local-order", lambda: at_home(kept_at_home()), "e1 was spawned after its receipt")
 
-good("local-runs-at-home", kept)
+good("local-runs-at-home", kept_at_home)
 bad("local-runs-at-home", lambda: local_session().spawn(), "local execution e1 of a was spawned elsewhere")
 bad(
     "local-runs-at-home",

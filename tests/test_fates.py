@@ -17,6 +17,7 @@ from faults.plans import read
 from sim import history as past
 from sim.actor import Actor
 from sim.circumstances import CIRCUMSTANCES, RIVAL
+from sim.content import flipped
 from sim.design import SEED, Design, transport
 from sim.effects import (
     Act,
@@ -41,7 +42,7 @@ from sim.facts import ACTIVATIONS, ROOTS, WRITERS, Activation, Root, Writer
 from sim.history import History, digest
 from sim.kernel import Kernel
 from sim.points import ACT, CALL, COMMIT, DOORS, NO_FAULTS, Fate, Plan, Point, Sighting, Strike
-from sim.protocol import Value, flipped
+from sim.protocol import Value
 from sim.rule import Decide
 from sim.run import points, run
 from sim.scenario import HARNESS, LOCAL, Scenario, SessionPlan, Turn, calls, says, shell

@@ -25,6 +25,7 @@ HOW = (
     "while open",
     "when awaited",
     "when captured",
+    "unless renewed",
     "when dispatched",
     "unless halted",
     "unless overtaken",

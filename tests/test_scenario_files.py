@@ -44,7 +44,9 @@ def here(tmp_path, monkeypatch):
 # --- what a file can say
 
 
-@pytest.mark.parametrize("name", [name for name, each in ROWS.items() if each.design in DESIGNS])
+@pytest.mark.parametrize(
+    "name", [name for name, each in ROWS.items() if each.design in DESIGNS and each.theme != "fixture"]
+)
 def test_every_row_of_ours_can_be_written_as_a_file_and_gives_the_same_history(name):
     ours = ROWS[name]
     theirs = row(toml(ours), "row.toml")
@@ -153,7 +155,7 @@ BAD = {
     "steps": (
         SMALL + "[[program]]\ncommand='make'\nstep=[{touhc='a'}, {exit=300}, {touch='a'}]\n",
         [
-            "10:7: a step is a table with touch, print, pass-ms or exit.",
+            "10:7: a step is a table with touch, print, generate, pass-ms or exit.",
             "10:21: 'exit': 300 is too large; the most is 255.",
             "10:32: 'step' lacks 'line'.",
         ],

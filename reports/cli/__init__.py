@@ -8,6 +8,7 @@ from reports.cli.completion import completion
 from reports.cli.demo import demo
 from reports.cli.differing import diff
 from reports.cli.filing import new, schema, validate
+from reports.cli.fixture import fixture
 from reports.cli.guard import Guarded
 from reports.cli.naming import explain, listing
 from reports.cli.playing import replay, run
@@ -45,13 +46,14 @@ def cli(context: click.Context, debug: bool) -> None:
         context.obj = House()
 
 
-for command in (
+COMMANDS = (
     sweep,
     report,
     merge,
     diff,
     run,
     replay,
+    fixture,
     new,
     validate,
     schema,
@@ -59,7 +61,9 @@ for command in (
     explain,
     demo,
     completion,
-):
+)
+
+for command in COMMANDS:
     cli.add_command(command)
 
 main = cli

@@ -44,16 +44,8 @@ EXITS = {
 
 def page(book: Book) -> Iterator[str]:
     """The page of a campaign, piece by piece; the same bytes for the same campaign."""
-    templates = Environment(
-        loader=PackageLoader("reports.page"),
-        autoescape=True,
-        finalize=_shown,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    yield templates.get_template("head.html.j2").render(_told(book), style=_own("page.css"))
+    templates = environment()
+    yield templates.get_template("head.html.j2").render(_told(book), style=own("page.css"))
     index = Index(book.tally.campaign)
     parcel = templates.get_template("parcel.html.j2")
     for place, (_, records) in enumerate(groupby(book.records(), lambda record: record.row)):
@@ -62,7 +54,20 @@ def page(book: Book) -> Iterator[str]:
         yield parcel.render(name=f"plans-{place}", text=pack(plans(runs)))
         yield parcel.render(name=f"trails-{place}", text=pack(trails(runs)))
     yield parcel.render(name="index", text=pack(index.text()))
-    yield templates.get_template("foot.html.j2").render(scripts=map(_own, SCRIPTS))
+    yield templates.get_template("foot.html.j2").render(scripts=map(own, SCRIPTS))
+
+
+def environment() -> Environment:
+    """The templates of this package, which escape whatever they are told."""
+    return Environment(
+        loader=PackageLoader("reports.page"),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
 
 
 def _shown(value: object) -> object:
@@ -70,7 +75,7 @@ def _shown(value: object) -> object:
     return show(value) if type(value) is str else value
 
 
-def _own(name: str) -> str:
+def own(name: str) -> str:
     """A file of this package, to stand in the page as it is."""
     return (files("reports.page") / name).read_text("utf-8")
 

@@ -23,7 +23,19 @@ from sim.points import Sighting
 from sim.protocol import Definition, ModelOutput, ToolCall
 from sim.rule import Rule
 from sim.run import run
-from sim.scenario import Aside, Exit, Pass, Print, Program, Scenario, SessionPlan, Step, Touch, Turn
+from sim.scenario import (
+    Aside,
+    Exit,
+    Generate,
+    Pass,
+    Print,
+    Program,
+    Scenario,
+    SessionPlan,
+    Step,
+    Touch,
+    Turn,
+)
 
 DESIGNS: Mapping[str, Design] = {"seed": SEED, "small": SMALL, "scaled": SCALED}
 
@@ -32,7 +44,7 @@ def scenario(file: form.File, name: str) -> Scenario:
     """What the file plays."""
     sessions = tuple(_session(session) for session in file.session)
     programs = tuple(Program(program.command, tuple(map(step, program.step))) for program in file.program)
-    return Scenario(name, sessions, programs)
+    return Scenario(name, sessions, programs, reread=file.reread)
 
 
 def design(file: form.File) -> Design:
@@ -177,6 +189,8 @@ def step(table: Mapping[str, Any]) -> Step:
         return Touch(read.touch, read.line)
     if isinstance(read, form.Print):
         return Print(read.print, _bytes(read), read.times)
+    if isinstance(read, form.Generate):
+        return Generate(read.generate, read.seed, read.bytes)
     return Pass(read.pass_ms) if isinstance(read, form.Pass) else Exit(read.exit)
 
 

@@ -149,6 +149,14 @@ class Print(Form, frozen=True):
     times: Annotated[int, Meta(ge=0, description="How often, one after the other.")] = 1
 
 
+class Generate(Form, frozen=True):
+    """Write text of any size to a stream, as lines of digits: the same for the same seed, for ever."""
+
+    generate: Annotated[Literal["stdout", "stderr"], Meta(description="Which stream.")]
+    seed: Annotated[str, Meta(description="What the text is made from.")]
+    bytes: Annotated[int, Meta(ge=0, le=1024 * 1024 * 1024, description="How long it is.")]
+
+
 class Pass(Form, frozen=True):
     """Let time go by."""
 
@@ -166,7 +174,7 @@ class Program(Form, frozen=True):
 
     command: Annotated[str, Meta(min_length=1, description="The command, as the model writes it.")]
     step: Annotated[
-        tuple[dict[str, Any], ...], Meta(description="What it does: touch, print, pass-ms, exit.")
+        tuple[dict[str, Any], ...], Meta(description="What it does: touch, print, generate, pass-ms, exit.")
     ]
 
 
@@ -214,6 +222,12 @@ class File(Form, frozen=True):
         ),
     ] = ()
     promise: Annotated[Promise, Meta(description="What a run comes to.")] = Promise()
+    reread: Annotated[
+        bool,
+        Meta(
+            description="At the end all producers are killed, and a fresh reader verifies what is retained."
+        ),
+    ] = False
     sweep: Annotated[bool, Meta(description="Under pytest, strike every single fault too.")] = False
     loss_table: Annotated[
         bool,
@@ -223,7 +237,7 @@ class File(Form, frozen=True):
     ] = False
 
 
-STEPS: tuple[type[Form], ...] = (Touch, Print, Pass, Exit)
+STEPS: tuple[type[Form], ...] = (Touch, Print, Generate, Pass, Exit)
 """What a program can do; each kind of step is known by its first key."""
 
 TITLE = "A Turnproof scenario"

@@ -80,7 +80,7 @@ def _of_step(error: Error, value: Any, places: Places) -> Iterator[Problem]:
     kind = building.kind_of(value) if isinstance(value, dict) else None  # pyright: ignore[reportUnknownArgumentType]
     if kind is None:
         where = places.of(tuple(error.absolute_path))
-        yield Problem(*where, "a step is a table with touch, print, pass-ms or exit.")
+        yield Problem(*where, "a step is a table with touch, print, generate, pass-ms or exit.")
         return
     chosen = form.STEPS.index(kind)
     for within in error.context or ():

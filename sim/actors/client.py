@@ -19,7 +19,7 @@ from sim.effects import (
     Uncertain,
     Wait,
 )
-from sim.protocol import AwaitTurn, CancelTurn, DetachSession, LoadSession, Prompt, TurnEnded
+from sim.protocol import AwaitTurn, CancelTurn, DetachSession, LoadSession, Prompt, TurnEnded, VerifyRetained
 from sim.rule import Decide
 from sim.scenario import (
     CANCEL,
@@ -79,7 +79,10 @@ def well(ended: TurnEnded | None) -> bool:
 
 
 class Client(Actor):
-    """Plays every Session side by side; then heals the world, probes each Workspace and reloads what is not well."""
+    """Plays every Session side by side; then heals the world, probes each Workspace and reloads what is not well.
+
+    Where the scenario asks for it, a fresh reader has the last word.
+    """
 
     def __init__(self, scenario: Scenario, ask: Decide) -> None:
         self.scenario = scenario
@@ -102,6 +105,8 @@ class Client(Actor):
             await self.play(probe, 1, PROBE_PATIENCE_MS)
         for _, session in enumerate(self.scenario.sessions):
             await self.reload(session)
+        if self.scenario.reread:
+            await self.reread()
 
     async def play(self, session: SessionPlan, first: int, patience: int = TURN_TIMEOUT_MS) -> None:
         """The Session's turns from its ``first`` on, until one does not settle."""
@@ -257,3 +262,11 @@ class Client(Actor):
             loaded = await self.load(session)
         if loaded:
             await self.turns(session, first)
+
+    async def reread(self) -> None:
+        """Every producer is dead; then somebody who was never there reads what is retained."""
+        for _, session in enumerate(self.scenario.sessions):
+            await Kill(f"owner:{session.name}")
+            await Kill(f"worker:{session.workspace}")
+        for _, session in enumerate(self.scenario.sessions):
+            await Call("reader", VerifyRetained(session.name), TURN_TIMEOUT_MS)

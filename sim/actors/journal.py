@@ -7,6 +7,7 @@ from base64 import urlsafe_b64encode
 from typing import TypeVar
 
 from sim.actor import Actor
+from sim.content import sha256
 from sim.design import Limits, profile, retry, writer
 from sim.effects import Call, Failed, Request, Script, Secret, Serial, Sleep, Start, Stop, Uncertain
 from sim.protocol import (
@@ -206,13 +207,13 @@ class Journal(Actor):
 
     async def stage(self, request: StageResource) -> Staged:
         """Hand a resource over once; when that is lost, the transaction that refers to it is refused."""
-        digest = hashlib.sha256(request.content).hexdigest()
+        digest = sha256(request.content)
         staging = Stage(self.session, request.resource, request.content, digest, self.writer)
         return await Call(self.store, staging)
 
     async def publish(self, request: PublishOutput) -> Published:
         """Publish a piece of output once, under a digest of the owner's own computing."""
-        digest = hashlib.sha256(request.content).hexdigest()
+        digest = sha256(request.content)
         publication = Publish(
             self.session, request.kind, request.resource, request.content, digest, self.writer
         )

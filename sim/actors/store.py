@@ -7,6 +7,7 @@ import hashlib
 import msgspec
 
 from sim.actor import Actor
+from sim.content import Content, sha256
 from sim.design import Limits, writer
 from sim.design.writer import Claim
 from sim.effects import Commit, Disk, Facts, Failed, Transaction
@@ -31,6 +32,7 @@ from sim.protocol import (
     Appended,
     Entry,
     Journal,
+    ListResources,
     Piece,
     Publish,
     Published,
@@ -39,6 +41,8 @@ from sim.protocol import (
     Record,
     Renewed,
     RenewWriter,
+    Resources,
+    Retained,
     Sealed,
     SealWriter,
     Stage,
@@ -220,7 +224,7 @@ class KeepOutput(Transaction[Published], frozen=True, gc=False):
     session: str
     kind: str
     resource: str
-    content: bytes
+    content: Content
     declared: str
     claim: Claim
     limits: Limits
@@ -301,7 +305,7 @@ class Store(Actor):
 
     async def stage(self, request: Stage) -> Staged:
         """Keep bytes in memory, apart for each generation of the writer, if they are the ones that were sent."""
-        if not self.ask(writer.digest_holds, request.digest, hashlib.sha256(request.content).hexdigest()):
+        if not self.ask(writer.digest_holds, request.digest, sha256(request.content)):
             raise Failed("managed_session_resource_invalid", 400)
         place = (request.session, request.writer.generation, request.resource)
         self.staged[place] = request.content
@@ -335,6 +339,14 @@ class Store(Actor):
 
         return Piece(held.content[request.start : request.end], len(held.content))
 
+    async def list_resources(self, request: ListResources) -> Resources:
+        """What is durable of a Session beside its journal."""
+        beginning = in_session(request.session, "")
+        rows = self.disk.rows(RESOURCES, beginning)
+        return Resources(
+            tuple(Retained(key.removeprefix(beginning), row.kind, len(row.content)) for key, row in rows)
+        )
+
     handlers = {
         AcquireWriter: acquire,
         RenewWriter: renew,
@@ -344,14 +356,10 @@ class Store(Actor):
         Publish: publish,
         ReadJournal: read_journal,
         ReadResource: read_resource,
+        ListResources: list_resources,
     }
 
 
 def claim_of(token: WriterToken) -> Claim:
     """A writer's token as the database keeps it: hashed."""
     return Claim(token.owner, token.token.fingerprint, token.generation)
-
-
-def sha256(content: bytes) -> str:
-    """The SHA-256 of bytes, as 64 hex digits."""
-    return hashlib.sha256(content).hexdigest()

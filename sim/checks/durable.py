@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import reduce
 from typing import Any
 
 import msgspec
@@ -23,6 +24,7 @@ from sim.checks.check import (
     recorded,
     wrote,
 )
+from sim.content import Content, Rope, join, same, sha256
 from sim.deeds import Emit
 from sim.facts import RESOURCES, StoredResource
 from sim.history import Asked, Committed, Declined
@@ -47,23 +49,35 @@ ROT = "rot"
 class Written(msgspec.Struct, frozen=True, gc=False):
     """What a process wrote into its pipes; ``late`` is what a detached child added after its end."""
 
-    output: tuple[tuple[str, bytes], ...] = ()
-    late: tuple[tuple[str, bytes], ...] = ()
+    output: tuple[tuple[str, Content], ...] = ()
+    late: tuple[tuple[str, Content], ...] = ()
 
-    def prompt(self, stream: str) -> bytes:
+    def prompt(self, stream: str) -> Content:
         """What the process itself wrote into a stream: all of it must be captured."""
-        return b"".join(content for name, content in self.output if name == stream)
+        return _of(stream, self.output)
 
-    def whole(self, stream: str) -> bytes:
+    def whole(self, stream: str) -> Content:
         """The same with what came late: some of that may be captured too."""
-        return self.prompt(stream) + b"".join(content for name, content in self.late if name == stream)
+        return join(self.prompt(stream), _of(stream, self.late))
+
+
+def _of(stream: str, pieces: tuple[tuple[str, Content], ...]) -> Content:
+    """The pieces of one stream behind each other."""
+    return reduce(join, (content for name, content in pieces if name == stream), b"")
+
+
+def _with(pieces: tuple[tuple[str, Content], ...], emit: Emit) -> tuple[tuple[str, Content], ...]:
+    """One piece more; generated output that goes on is told as one."""
+    if not isinstance(emit.content, Rope):
+        return (*pieces, (emit.stream, emit.content))
+    others = tuple(piece for piece in pieces if piece[0] != emit.stream)
+    return (*others, (emit.stream, join(_of(emit.stream, pieces), emit.content)))
 
 
 def _emitted(written: Written, emit: Emit, scene: Scene) -> Told[Written]:
-    piece = (emit.stream, emit.content)
     if emit.late:
-        return Written(written.output, (*written.late, piece)), None
-    return Written((*written.output, piece), written.late), None
+        return Written(written.output, _with(written.late, emit)), None
+    return Written(_with(written.output, emit), written.late), None
 
 
 def resource_of(capture: str, stream: str, ordinal: int | str) -> str:
@@ -72,7 +86,7 @@ def resource_of(capture: str, stream: str, ordinal: int | str) -> str:
     return hashlib.sha256(f'["{capture}","{stream}",{place}]'.encode()).hexdigest()
 
 
-def _stored(scene: Scene, capture: Capture, seal: Seal) -> bytes | None:
+def _stored(scene: Scene, capture: Capture, seal: Seal) -> Content | None:
     """The durable bytes of a sealed stream; None when a segment, or the seal itself, is missing."""
     rows = [
         scene.row(RESOURCES, f"{scene.session}/{resource_of(capture.id, seal.stream, ordinal)}")
@@ -81,7 +95,7 @@ def _stored(scene: Scene, capture: Capture, seal: Seal) -> bytes | None:
     sealed = scene.row(RESOURCES, f"{scene.session}/{resource_of(capture.id, seal.stream, 'seal')}")
     if sealed is None or None in rows:
         return None
-    return b"".join(row.content for row in rows if row is not None)
+    return reduce(join, (row.content for row in rows if row is not None), b"")
 
 
 def _lacks(written: Written, capture: Capture, seal: Seal, scene: Scene) -> str:
@@ -89,13 +103,13 @@ def _lacks(written: Written, capture: Capture, seal: Seal, scene: Scene) -> str:
     least, most = written.prompt(seal.stream), written.whole(seal.stream)
     if not len(least) <= seal.length <= len(most):
         return f"{seal.stream} is sealed at {seal.length} bytes of {len(least)} written"
-    if hashlib.sha256(most[: seal.length]).hexdigest() != seal.digest.removeprefix("sha256:"):
+    if sha256(most[: seal.length]) != seal.digest.removeprefix("sha256:"):
         return f"{seal.stream} is sealed with a digest that is not that of what was written"
     if (durable := _stored(scene, capture, seal)) is None:
         return f"{seal.stream} has a segment or seal that is not durable"
     return (
         ""
-        if durable == most[: seal.length]
+        if same(durable, most[: seal.length])
         else f"{seal.stream} is durable with other bytes than were written"
     )
 
@@ -129,7 +143,7 @@ COMPLETE_MEANS_COMPLETE = Check(
 def _kept(state: bool, row: StoredResource, scene: Scene) -> Told[bool]:
     event: Any = scene.event
     before: StoredResource | None = scene.before
-    if before is None or (before.content, before.kind) == (row.content, row.kind):
+    if before is None or (before.kind == row.kind and same(before.content, row.content)):
         return state, None
     rotten = isinstance(event, Committed) and event.label == ROT
     return state, None if rotten else f"resource {scene.write.key} was overwritten with other bytes"
@@ -170,15 +184,11 @@ def _declined(state: bool, event: Declined, scene: Scene) -> Told[bool]:
     if not isinstance(request, Publish):
         return state, None
     held = scene.row(RESOURCES, f"{request.session}/{request.resource}")
-    same = held is not None and (held.kind, held.digest) == (request.kind, _digest(request.content))
+    same = held is not None and (held.kind, held.digest) == (request.kind, sha256(request.content))
     return (
         state,
         f"resource {request.resource} was refused as a conflict with the same bytes" if same else None,
     )
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 CONFLICTS_ARE_ABOUT_BYTES = Check(

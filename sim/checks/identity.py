@@ -17,6 +17,7 @@ from sim.checks.check import (
     by_session,
     recorded,
 )
+from sim.content import read
 from sim.deeds import Spawn
 from sim.facts import RESOURCES
 from sim.protocol import Assistant, Entry, Execute, ExecuteFileTool, Infer, ModelOutput, ToolCall, ToolIntent
@@ -94,7 +95,7 @@ def _kept(state: bool, entry: Entry, scene: Scene) -> Told[bool]:
         return state, None
     if row is None:
         return state, f"intent of {intent.execution} names arguments that are not durable"
-    if _foreground(_parsed(row.content)) != meant:
+    if _foreground(_parsed(read(row.content))) != meant:
         return state, f"intent of {intent.execution} keeps other arguments than the model gave"
     call: Any = scene.intended[intent.execution].call
     for kind, content in (("input", call.arguments), ("definition", call.name)):

@@ -22,6 +22,7 @@ from sim.checks.check import (
     by_session,
     recorded,
 )
+from sim.content import read
 from sim.deeds import Emit, ExitProcess, Spawn
 from sim.protocol import (
     AwaitTurn,
@@ -169,7 +170,7 @@ def _emitted(ran: Ran, emit: Emit, scene: Scene) -> Told[Ran]:
     if emit.late:
         return ran, None
     others = tuple(piece for piece in ran.last if piece[0] != emit.stream)
-    return replace(ran, last=(*others, (emit.stream, emit.content[-4 * SHOWN :]))), None
+    return replace(ran, last=(*others, (emit.stream, read(emit.content[-4 * SHOWN :])))), None
 
 
 def _ends(ran: Ran) -> list[str]:
@@ -236,7 +237,7 @@ class Output(msgspec.Struct, frozen=True, gc=False):
 def _wrote(output: Output, emit: Emit, scene: Scene) -> Told[Output]:
     if emit.late or not emit.content:
         return output, None
-    last = (output.last + emit.content)[-KEPT:]
+    last = (output.last + read(emit.content[-KEPT:]))[-KEPT:]
     return Output(output.streams | {emit.stream}, last, output.length + len(emit.content)), None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Protocol, TypeVar
 
+from sim.content import Content, feed, join, read
 from sim.design import Limits, capture
 from sim.effects import Call, Failed
 from sim.protocol import (
@@ -66,7 +67,7 @@ class Admission:
         intended_here = (intent.activation, intent.epoch) == (owner.activation, owner.epoch)
         _require(ask(capture.intent_is_covered, intent.sequence, checkpoint.covered, intended_here))
         recorded = await self._read(registered.args_ref, self.limits.inline)
-        computed = _digest_of(recorded)
+        computed = _digest_of(read(recorded))
         _require(ask(capture.recorded_arguments_match, computed, reference.input_digest))
 
     async def verify_output(self, kept: Capture) -> None:
@@ -80,9 +81,9 @@ class Admission:
             for _place, segment in enumerate(segments):
                 content = await self._read(segment.resource_id, segment.byte_length)
                 length += len(content)
-                digest.update(content)
-            read = digest.hexdigest()
-            _require(self.ask(capture.output_is_exact, length, seal.length, read, seal.digest))
+                feed(digest, content)
+            found = digest.hexdigest()
+            _require(self.ask(capture.output_is_exact, length, seal.length, found, seal.digest))
 
     async def admit(self, envelope: Envelope) -> Receipt:
         """Complete output is verified; then decision, outcome and receipt become durable, if the owner is the owner."""
@@ -124,17 +125,18 @@ class Admission:
 
     async def _retained(self, resource: str, most: int, kind: type[T]) -> T:
         content = await self._read(resource, most)
-        return decoded(content, kind)
+        return decoded(read(content), kind)
 
-    async def _read(self, resource: str, most: int) -> bytes:
+    async def _read(self, resource: str, most: int) -> Content:
         """A whole resource of at most that many bytes, in bounded ranges."""
-        content, total = b"", 1
+        content: Content = b""
+        total = 1
         while len(content) < min(total, most):
             end = min(len(content) + self.limits.reread, most)
             piece = await Call(self.journal, ReadOutput(resource, len(content), end))
             await self.wrapper.after_read()
             _require(bool(piece.content))
-            content += piece.content
+            content = join(content, piece.content)
             total = piece.total
         return content
 

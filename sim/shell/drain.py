@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sim.content import Content, join, read
 from sim.design import Limits, capture
 from sim.effects import Signal, Wait
 from sim.protocol import STREAMS
@@ -15,23 +16,22 @@ class Tail:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._bytes = bytearray()
+        self._kept: Content = b""
         self._cut = False
 
-    def add(self, content: bytes) -> None:
+    def add(self, content: Content) -> None:
         """Keep these bytes, and forget the oldest."""
-        self._bytes += content
-        if len(self._bytes) > self._size:
-            self._cut = True
-            del self._bytes[: -self._size]
+        kept = join(self._kept, content)
+        self._cut = self._cut or len(kept) > self._size
+        self._kept = kept[-self._size :]
 
     @property
     def text(self) -> str:
         """The bytes as text; one whose beginning is lost begins with a whole character."""
-        start = 0
-        while self._cut and start < len(self._bytes) and self._bytes[start] & 0xC0 == 0x80:
+        kept, start = read(self._kept), 0
+        while self._cut and start < len(kept) and kept[start] & 0xC0 == 0x80:
             start += 1
-        return self._bytes[start:].decode(errors="replace")
+        return kept[start:].decode(errors="replace")
 
     @property
     def truncated(self) -> bool:
@@ -51,7 +51,7 @@ class Drain:
         self._called: dict[str, int] = dict.fromkeys(STREAMS, 0)
         self._done: dict[str, int] = dict.fromkeys(STREAMS, 0)
 
-    async def take(self, stream: str, offset: int, content: bytes) -> bool:
+    async def take(self, stream: str, offset: int, content: Content) -> bool:
         """Hand a piece of a stream on; whether it was taken."""
         raise NotImplementedError
 
@@ -84,7 +84,7 @@ class Drain:
         heard = await self.end(stream, not self.failed)
         self.failed = self.ask(capture.proxy_stays_failed, self.failed, not heard)
 
-    async def _call_back(self, stream: str, pipe: Pipe, chunk: bytes) -> None:
+    async def _call_back(self, stream: str, pipe: Pipe, chunk: Content) -> None:
         """One pipe callback, behind those of its stream that came before it."""
         late = pipe.spent
         place = self._called[stream]
@@ -95,7 +95,7 @@ class Drain:
         self._done[stream] += 1
         await Signal(pipe.called_back)
 
-    async def _forward(self, stream: str, chunk: bytes, late: bool) -> None:
+    async def _forward(self, stream: str, chunk: Content, late: bool) -> None:
         if not late:
             self.tail.add(chunk)
         if self.failed or not self.ask(capture.forwards_chunk, late):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
+from sim.content import Content, generated, join
 from sim.deeds import NO_CODE, Emit, ExitProcess, TouchFile
 from sim.effects import Act, Failed, Signal, Sleep, Start, Wait
 from sim.protocol import STREAMS
-from sim.scenario import Exit, Pass, Print, Program, Resume, Step, Touch
+from sim.scenario import Exit, Generate, Pass, Print, Program, Resume, Step, Touch
 from sim.text import utf8
 
 SIGTERM = "SIGTERM"
@@ -25,7 +27,7 @@ class Pipe:
         self.called_back = f"{name}:called back"
         self.closed = False
         self._capacity = capacity
-        self._held = bytearray()
+        self._held: Content = b""
         self._written = 0
         self._taken = 0
         self._lent = 0
@@ -41,25 +43,25 @@ class Pipe:
         """Everything that stood in the pipe when the process ended was taken: what follows is late."""
         return self._end is not None and self._taken >= self._end
 
-    def put(self, content: bytes) -> None:
+    def put(self, content: Content) -> None:
         """The writer's end."""
-        self._held += content
+        self._held = join(self._held, content)
         self._written += len(content)
 
-    def lend(self, most: int) -> bytes:
+    def lend(self, most: int) -> Content:
         """The next bytes that nobody reads yet; they stay until they are dropped.
 
         Never some that are late beside some that are not.
         """
         if self._end is not None and not self.spent:
             most = min(most, self._end - self._taken - self._lent)
-        piece = bytes(self._held[self._lent : self._lent + most])
+        piece = self._held[self._lent : self._lent + most]
         self._lent += len(piece)
         return piece
 
     def drop(self, length: int) -> None:
         """A reader is done with ``length`` bytes, the first of those that are lent."""
-        del self._held[:length]
+        self._held = self._held[length:]
         self._lent -= length
         self._taken += length
 
@@ -146,17 +148,20 @@ class Process:
         elif isinstance(step, Resume):
             await Signal(self.pipes[step.stream].resumed)
         elif isinstance(step, Print):
-            await self._print(step)
+            await self._print(step.stream, partial(_cycled, step.unit), len(step.unit) * step.count)
+        elif isinstance(step, Generate):
+            whole = generated(step.seed, step.length)
+            await self._print(step.stream, lambda start, length: whole[start : start + length], step.length)
 
-    async def _print(self, step: Print) -> None:
+    async def _print(self, stream: str, written: Callable[[int, int], Content], length: int) -> None:
         """Write as much as the pipe has room for, and wait for room for the rest."""
-        pipe = self.pipes[step.stream]
-        at, length = 0, len(step.unit) * step.count
+        pipe = self.pipes[stream]
+        at = 0
         while at < length:
             while not pipe.room:
                 await Wait(pipe.drained)
-            piece = _cycled(step.unit, at, min(pipe.room, length - at))
-            await Act(Emit(self._execution, step.stream, piece, self._leaving))
+            piece = written(at, min(pipe.room, length - at))
+            await Act(Emit(self._execution, stream, piece, self._leaving))
             pipe.put(piece)
             at += len(piece)
             await Signal(pipe.filled)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
+from sim.content import Content, feed, join, sha256
 from sim.design import Limits, capture
 from sim.effects import Call, Failed, Uncertain
 from sim.ids import segment_resource_id
@@ -30,7 +31,7 @@ class Stream:
         self.segments = 0
         self.ended = False
         self.seal: Seal | None = None
-        self.buffer = bytearray()
+        self.buffer: Content = b""
         self.unlisted: list[Segment] = []
         self.pages: list[str] = []
         self.taken = hashlib.sha256()
@@ -52,11 +53,11 @@ class Segments:
         """This capture will never be complete."""
         self.reason = self.ask(capture.capture_stays_failed, self.reason, reason)
 
-    async def append(self, stream: Stream, content: bytes) -> None:
+    async def append(self, stream: Stream, content: Content) -> None:
         """Take bytes into the one segment buffer of their stream; publish it whenever it is full."""
         stream.accepted += len(content)
-        stream.taken.update(content)
-        stream.buffer += content
+        feed(stream.taken, content)
+        stream.buffer = join(stream.buffer, content)
         while len(stream.buffer) >= self.limits.segment:
             await self._segment(stream, self.limits.segment)
 
@@ -125,14 +126,14 @@ class Segments:
         return segment_resource_id(self.capture_id, stream.name, "seal")
 
     async def _segment(self, stream: Stream, size: int) -> None:
-        content = bytes(stream.buffer[:size])
+        content = stream.buffer[:size]
         if not self.ask(capture.within_bounds, stream.segments + 1, len(stream.pages) + 1, self.limits):
             self.fail(capture.SIZE_LIMIT)
             raise Failed(REFUSED)
         resource = segment_resource_id(self.capture_id, stream.name, stream.segments)
         digest = await self._publish("content", resource, content)
-        del stream.buffer[:size]
-        stream.kept.update(content)
+        stream.buffer = stream.buffer[size:]
+        feed(stream.kept, content)
         stream.published += size
         stream.segments += 1
         stream.unlisted.append(Segment(resource, size, digest))
@@ -146,9 +147,9 @@ class Segments:
         stream.pages.append(resource)
         stream.unlisted = []
 
-    async def _publish(self, kind: str, resource: str, content: bytes) -> str:
+    async def _publish(self, kind: str, resource: str, content: Content) -> str:
         """Make a piece durable, once: a refusal or doubt fails the capture for ever. Answers its digest."""
-        digest = hashlib.sha256(content).hexdigest()
+        digest = sha256(content)
         try:
             published = await Call(self.journal, PublishOutput(kind, resource, content))
         except (Failed, Uncertain):

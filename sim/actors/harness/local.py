@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from sim.actors.harness.calls import Batch, Invocation, Owner, Reserved
 from sim.actors.harness.session import Harness
 from sim.actors.harness.turn import RecoveryRequired, ToolTurn
+from sim.content import Content
 from sim.deeds import NO_CODE, Spawn
 from sim.design import Limits, admission, cancel, execution, local, settlement
 from sim.effects import Call, Disk, Failed, Uncertain
@@ -53,7 +54,7 @@ class Sink(Drain):
         super().__init__(segments.ask, segments.limits)
         self.segments = segments
 
-    async def take(self, stream: str, offset: int, content: bytes) -> bool:
+    async def take(self, stream: str, offset: int, content: Content) -> bool:
         """Publish what fills a segment, and keep the rest in its buffer."""
         try:
             await self.segments.append(self.segments.streams[stream], content)

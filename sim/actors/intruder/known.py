@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from sim.content import read
 from sim.deeds import NO_CODE
 from sim.effects import Disk, Secret
 from sim.facts import JOURNAL, LEDGER, RESOURCES, WRITERS, Execution, in_session
@@ -68,7 +69,7 @@ class Known:
         """The bytes that start it, put together from its recorded arguments."""
         intents = [record for record in self._records() if isinstance(record, ToolIntent)]
         held = self._disk.get(RESOURCES, in_session(self.session, intents[-1].args_ref)) if intents else None
-        return f'{{"toolName":"{SHELL}","input":{held.content.decode() if held else "{}"}}}'.encode()
+        return f'{{"toolName":"{SHELL}","input":{read(held.content).decode() if held else "{}"}}}'.encode()
 
     @property
     def envelope(self) -> Envelope:
@@ -87,7 +88,7 @@ class Known:
     def published(self) -> tuple[str, bytes]:
         """One published piece of output: its resource id and its bytes."""
         rows = self._disk.rows(RESOURCES, in_session(self.session, ""))
-        pieces = [(key, row.content) for key, row in rows if row.kind == "content"]
+        pieces = [(key, read(row.content)) for key, row in rows if row.kind == "content"]
         key, content = next(iter(pieces), ("", b""))
         return key.removeprefix(in_session(self.session, "")), content
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from sim.content import Content
 from sim.design import Limits, capture
 from sim.effects import Call, Failed, Request, Scripted, Uncertain
 from sim.protocol import (
@@ -38,7 +39,7 @@ class Proxy(Drain):
         """Before spawn: whether the owner opened the capture."""
         return await self._answered(PreparePublication(self._bearer, self._reference), 1)
 
-    async def take(self, stream: str, offset: int, content: bytes) -> bool:
+    async def take(self, stream: str, offset: int, content: Content) -> bool:
         """Send a raw write. Its answer says that the bytes are buffered, not that they are durable."""
         request = WriteOutput(self._bearer, self._execution, stream, offset, content)
         return await self._answered(request, self.ask(capture.raw_write_sends))
