@@ -658,6 +658,6 @@ def test_every_name_is_explained_in_whole_sentences() -> None:
     for name in set(names(House())) - elsewhere:
         result = turnproof("explain", name, bench=House())
         assert result.exit_code == 0, name
-        title = r"(row|fate|check|rule|label) [^ ]+ (\(.+\) |of a (call|commit|act) )?[^ ]"
+        title = r"(row|fate|check|rule|design|label) [^ ]+ (\(.+\) |of a (call|commit|act) )?[^ ]"
         assert re.match(title, flat(result.stdout)), name
         assert flat(result.stdout.partition("\nShown: ")[0])[-1] in ".!", name

@@ -214,7 +214,10 @@ def test_an_interrupted_comparison_is_incomplete_and_ends_with_130() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["seed", "hand-back-on-blok"], "Unknown design 'hand-back-on-blok'. Nearest: hand-back-on-block."),
+        (
+            ["seed", "hand-back-on-blocks"],
+            "Unknown design 'hand-back-on-blocks'. Nearest: hand-back-on-block.",
+        ),
         (["sead", "seed"], "Unknown design 'sead'. Nearest: seed"),
         (
             ["seed", "seed", "one-cal"],
