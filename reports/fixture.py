@@ -105,7 +105,7 @@ def told(events: Sequence[Event], plan: Plan, scenario: Scenario) -> tuple[Works
         facts.struck[scenario.sessions[played - 1].name] = _words(strike)
     for session in scenario.sessions:
         if session.turns[0].cancel:
-            facts.struck[session.name] = f"the user cancels at {session.turns[0].cancel}"
+            facts.struck[session.name] = f"cancelled at {session.turns[0].cancel.rpartition(':')[2]}"
     found = outcome(events)
     buffers = largest_buffers(events)
     sessions = [turn.session for turn in found.turns if turn.session in facts.rereads]
@@ -187,11 +187,11 @@ def _workspace(session: str, facts: Facts, found: Outcome, buffers: Mapping[str,
 def _reread(output: RereadOutput | None) -> str:
     """What the fresh reader says of an output, in words."""
     if output is None:
-        return "no receipt names any output"
+        return "no receipt"
     if output.flaw:
         return f"flawed: {output.flaw}"
     listed = sum(stream.segments for stream in output.streams)
-    return "everything the receipt names verifies" if listed else "the receipt names no bytes"
+    return "all verifies" if listed else "no bytes named"
 
 
 def _stream(

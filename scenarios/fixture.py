@@ -24,12 +24,18 @@ WORKSPACES = (COMPLETE, UNPUBLISHED, RAW_LOST, START_LOST, CANCELLED, SHUTDOWN)
 
 def pouring(name: str) -> Program:
     """One effect, then both streams by turns, each with a text of its own."""
-    halves = [
-        Generate(stream, f"{name} {stream} {half}", length)
-        for half in (1, 2)
-        for stream, length in ((STDOUT, STDOUT_BYTES // 2), (STDERR, STDERR_BYTES * half // 3))
-    ]
-    return Program(name, (Touch("effects.log", name), *halves, Exit(0)))
+    half, third = STDOUT_BYTES // 2, STDERR_BYTES // 3
+    return Program(
+        name,
+        (
+            Touch("effects.log", name),
+            Generate(STDOUT, f"{name} stdout 1", half),
+            Generate(STDERR, f"{name} stderr 1", third),
+            Generate(STDOUT, f"{name} stdout 2", half),
+            Generate(STDERR, f"{name} stderr 2", STDERR_BYTES - third),
+            Exit(0),
+        ),
+    )
 
 
 def session(name: str, cancel: str = "") -> SessionPlan:

@@ -110,12 +110,9 @@ class Trouble:
 
     def crossed(self, peer: str, request: Any) -> tuple[str, Any] | None:
         """The last reply of this peer to another request of the same kind, with the identity it echoes."""
-        others = [
-            reply
-            for reply in self._replies.get((peer, kind_of(request)), ())
-            if reply[0] != request.operation
-        ]
-        return others[-1] if others else None
+        mine = request.operation
+        replies = self._replies.get((peer, kind_of(request)), [])
+        return next((reply for reply in reversed(replies) if reply[0] != mine), None)
 
     def _bites(self, fate: str, due: list[str], seen: Sighting, subject: Any) -> bool:
         """Whether a fate can do here what it says, beside those already due. One that cannot has not landed."""

@@ -743,7 +743,7 @@ def reads(story: Story, answer: object) -> Story:
 
 
 def rotten(name: str) -> Story:
-    return kept().write(RESOURCES, f"a/{name}", StoredResource("content", "", b"buils"), label="rot")
+    return kept().write(RESOURCES, f"a/{name}", StoredResource("content", "", b"BUILT"), label="rot")
 
 
 AFRESH = "retained output of a: "
@@ -761,7 +761,7 @@ bad(
 )
 bad(
     "retained-verifies-afresh",
-    lambda: reads(kept(), reread(RereadStream(STDOUT, 1, 1, 5, sha256(b"buils")), EMPTY)),
+    lambda: reads(kept(), reread(RereadStream(STDOUT, 1, 1, 5, sha256(b"BUILT")), EMPTY)),
     f"{AFRESH}e1: stdout is read as other bytes than the process wrote",
 )
 bad(

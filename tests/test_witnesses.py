@@ -28,6 +28,8 @@ it wrote already; that takes a Store that neither knows a replay nor compares he
 """
 
 REDUNDANT = {
+    "abandoned-stays-out": "A result comes after its receipt, and no request follows a blocked one: `order` misses "
+    "both. This one looks at the bytes that the model is shown, whatever records stand behind them.",
     "ack-of-the-open-turn": "A turn is settled after its release, where the order of its steps begins anew: `order` "
     "then misses them all before a late ACK. This one says what is wrong with it, and needs no lease.",
 }
