@@ -7,7 +7,8 @@ import pytest
 
 from faults.sweeps import single
 from scenarios.base import DONE, alone
-from scenarios.judge import MISSED, PASSED, broken, verdict
+from scenarios.judge import MISSED, PASSED, verdict
+from scenarios.promise import broken
 from scenarios.row import NoSuchPlace, own_plan, reached
 from scenarios.rows import ROWS
 from sim.design import SEED

@@ -14,7 +14,7 @@ import msgspec
 from faults.fates import applicable
 from faults.plans import nearest
 from scenarios.files import form
-from scenarios.judge import shown
+from scenarios.promise import shown
 from scenarios.row import NoSuchPlace, Promise, Row, own_plan
 from sim.design import SCALED, SEED, SMALL, Design
 from sim.design.design import catalogue
