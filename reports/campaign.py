@@ -94,10 +94,12 @@ class Campaign:
     def count(self) -> Iterator[str]:
         """Count the runs, row by row; gives the name of each row when it is counted."""
         for row in self.selection.rows:
-            try:
-                listed = self._listed(row)
-            except Exception:  # the row itself breaks the bench; it will be run, and reported so
-                listed = Listed(Sweep(), "", frozenset(), frozenset())
+            listed = Listed(Sweep(self.bench.rows()[row].plan), "", frozenset(), frozenset())
+            if self._is_swept(row):
+                try:
+                    listed = self._listed(row)
+                except Exception:  # the row itself breaks the bench; it will be run, and reported so
+                    listed = Listed(Sweep(), "", frozenset(), frozenset())
             self._rows.append(_counted(row, self.bench.design(row), listed.sweep))
             self.labels |= listed.labels
             self.matched |= listed.matched
@@ -177,6 +179,10 @@ class Campaign:
         self.details = self.details or broken.details
         return self._record(row, plan, BROKEN, "", mark=TROUBLE, says=says, error=broken.reason)
 
+    def _is_swept(self, row: str) -> bool:
+        """Whether faults are struck on top of a row; one that takes none need not be run to be counted."""
+        return bool(self.faults) and self.bench.rows()[row].sweepable
+
     def _list(self, row: str) -> Listed:
         card = self.bench.rows()[row]
         seen, history = sightings(self.bench, row, card.plan)
@@ -187,8 +193,7 @@ class Campaign:
             for pattern in self.selection.points
             if any(covers(pattern, sighting.point) for sighting in seen)
         )
-        swept = self.faults and card.sweepable
-        sweep = single(seen, self.selection) if swept else Sweep(card.plan)
+        sweep = single(seen, self.selection) if self._is_swept(row) else Sweep(card.plan)
         return Listed(sweep, ending, labels, matched, trail(history.events))
 
     def _record(

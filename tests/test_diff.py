@@ -223,7 +223,7 @@ def test_an_interrupted_comparison_is_incomplete_and_ends_with_130() -> None:
             ["seed", "seed", "one-cal"],
             "'one-cal' selects no row, field case, fate or point. Nearest: one-call",
         ),
-        (["seed", "seed", "Acquire", "-k", "0"], "Without faults, only rows can be selected."),
+        (["seed", "seed", "Acquire", "-k", "0"], "With -k 0 only rows, themes and field cases can be named"),
         (["seed"], "Missing argument 'DESIGN'"),
     ],
 )
