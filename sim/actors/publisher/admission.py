@@ -113,7 +113,7 @@ class Admission:
         """A whole resource of at most that many bytes, in bounded ranges."""
         content, total = b"", 1
         while len(content) < min(total, most):
-            end = min(len(content) + self.limits.reread, most)
+            end = self.ask(capture.range_end, len(content), most, self.limits)
             piece = await Call(self.journal, ReadOutput(resource, len(content), end))
             _require(bool(piece.content))
             content += piece.content
