@@ -318,6 +318,10 @@ MORE: dict[str, dict[str, Answer]] = {
         "one for all": constant("execution-0"),
         "named after the capability": lambda session, call: f"{capability_of(session)}.{call}",
     },
+    "execution.invocation_of": {
+        "the execution": lambda protocol, worker_call, name: name,
+        "the worker call": lambda protocol, worker_call, name: worker_call,
+    },
     "execution.next_state": {
         "none": constant(None),
         "stays": lambda state, step: state,

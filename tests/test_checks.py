@@ -81,6 +81,7 @@ from sim.protocol import (
     Capture,
     CaptureOpened,
     Checkpoint,
+    CheckWriter,
     ClosePublisher,
     Confirm,
     Definition,
@@ -109,6 +110,7 @@ from sim.protocol import (
     Publish,
     PublisherClosed,
     ReadJournal,
+    ReadOutput,
     Receipt,
     Record,
     Reference,
@@ -133,6 +135,8 @@ from sim.protocol import (
     TurnSettled,
     UserMessage,
     WakeRequested,
+    Warm,
+    Warmed,
     WorkerState,
     WriteOutput,
     WriterToken,
@@ -179,6 +183,7 @@ class Story:
         self.sequence = 0
         self.exchange = 0
         self.at = 0
+        self.invocation = "w1"
 
     # --- events
 
@@ -260,7 +265,7 @@ class Story:
         return self
 
     def checkpoint(self, phase: str = "await_runtime", state: str = "dispatch") -> Story:
-        bindings = () if phase == "before_model" else (Binding("e1", "c1", "w1", "digest", state),)
+        bindings = () if phase == "before_model" else (Binding("e1", "c1", self.invocation, "digest", state),)
         return self.record(Checkpoint(phase, "a.p1", "a.1", 1, self.sequence, bindings))
 
     def start(self) -> Story:
@@ -359,6 +364,7 @@ def resolved() -> Story:
 FILE = ToolCall("c1", "write_file", '{"file_path":"f","content":"x"}')
 PROTOCOL = "managed-tool/v2"
 FILE_DONE = Envelope("e1", "success", 0, "", "Wrote 1 bytes.", False, None)
+NEVER = envelope("not_started")
 FILE_INTENT = ToolIntent("a.p1", "e1", "c1", "w1", "digest", "args", PROTOCOL)
 
 
@@ -366,6 +372,7 @@ def reserved_file() -> Story:
     """A file tool's turn up to its checkpoint."""
     story = Story().accept().infer(output=ModelOutput(calls=(FILE,))).acquire().assistant(FILE)
     story.record(FileHistory("a.p1", 1, "pending", ("f",)))
+    story.invocation = "e1"
     return story.write(LEDGER, "e1", row("prepared", protocol=PROTOCOL)).record(FILE_INTENT).checkpoint()
 
 
@@ -1492,6 +1499,21 @@ bad(
 )
 
 
+def waits(stream: str) -> Story:
+    """A write of stderr is let in while one of ``stream`` is under way, and begins only when that is answered."""
+    story = Story().ask("worker:w", "publisher:a", msgspec.structs.replace(WRITTEN, stream=stream))
+    first = story.exchange
+    story.ask("worker:w", "publisher:a", msgspec.structs.replace(WRITTEN, stream=STDERR))
+    let_in = story.script("publisher:a", story.exchange)
+    story.later(2_000).tell(Answered(story.at, first, Buffered(5)))
+    story.exchange += 1
+    return story.tell(Asked(story.at, let_in, 1, story.exchange, "journal:a", CheckWriter()))
+
+
+good("streams-do-not-wait", lambda: waits(STDERR))
+bad("streams-do-not-wait", lambda: waits(STDOUT), "stderr of e1 waited for the other stream")
+
+
 GUESS = Secret("a guess", "a guessed capability")
 REFUSED = Failure("hosted_shell_publication_unauthorized", 401)
 
@@ -1610,6 +1632,48 @@ bad(
 )
 
 
+# --- what is read again
+
+
+def reads(end: int) -> Story:
+    """The owner reads a segment up to there at once."""
+    return Story().ask("publisher:a", "journal:a", ReadOutput("segment", 0, end))
+
+
+good("read-in-ranges", lambda: reads(16_777_216))
+bad("read-in-ranges", lambda: reads(16_777_217), "16777217 bytes of segment are read at once")
+
+
+# --- who takes output, and what a checkpoint binds
+
+
+def taken(*, replaced: bool) -> Story:
+    """A capture is opened, and written into: by the owner that opened it, or after that was replaced."""
+    story = led()
+    if replaced:
+        story.write(ACTIVATIONS, "a", Activation("a.2", 2))
+    return story.ask("worker:w", "publisher:a", WRITTEN, Buffered(5))
+
+
+good("output-taken-by-the-owner", lambda: taken(replaced=False))
+bad(
+    "output-taken-by-the-owner",
+    lambda: taken(replaced=True),
+    "WriteOutput.stdout of e1 was done though its owner had been replaced before",
+)
+
+
+def binds(invocation: str) -> Story:
+    """A checkpoint that binds e1 to this invocation."""
+    story = Story().assistant().prepare().intent()
+    story.invocation = invocation
+    return story.checkpoint()
+
+
+good("binding-keeps-its-calls", lambda: binds("w1"))
+bad("binding-keeps-its-calls", lambda: binds("e1"), "a checkpoint binds e1 to e1")
+
+
 # --- what is told
 
 
@@ -1642,6 +1706,11 @@ KILLED: dict[str, Any] = {"status": "cancelled", "exit_code": -1, "signal": "SIG
 OF_E1 = "the model is told of e1:"
 good("model-is-told-the-truth", lambda: told(CUT, truncated=True))
 bad("model-is-told-the-truth", lambda: told(error=True), f"{OF_E1} an error is True of status success")
+bad(
+    "model-is-told-the-truth",
+    lambda: told(f"{CUT}\nIt is in /var/tmp/output.txt.", truncated=True),
+    f"{OF_E1} a path is named, which the model cannot reach",
+)
 bad(
     "model-is-told-the-truth",
     lambda: told("[status: success, exit code: 0]"),
@@ -1779,6 +1848,15 @@ bad(
     f"{OF_THE_ENVELOPE} whole output that is called cut",
 )
 
+MANY = "".join(f"{number:05}\n" for number in range(20_000))
+KEPT = MANY[-65_536:]
+good("preview-is-bounded", lambda: printed(MANY.encode(), KEPT[:2_048] + GAP + KEPT[-6_083:], truncated=True))
+bad(
+    "preview-is-bounded",
+    lambda: printed(MANY.encode(), KEPT[1_000:3_048] + GAP + KEPT[-6_083:], truncated=True),
+    f"{OF_THE_ENVELOPE} 2048 bytes of head that are not the whole characters of 2048",
+)
+
 good("settled-as-told", whole)
 bad(
     "settled-as-told",
@@ -1820,6 +1898,11 @@ bad(
     "the model is told an error is True of e1, which is success",
 )
 bad("file-answer-is-told", lambda: reserved_file().result(), "the model is told of e1, which is prepared")
+bad(
+    "file-answer-is-told",
+    lambda: reserved_file().write(LEDGER, "e1", row("settled", NEVER, protocol=PROTOCOL)).result(),
+    "file tool e1 has the status of a Shell that was never started",
+)
 
 good("file-history-stands-around", whole_file)
 bad(
@@ -1839,6 +1922,13 @@ bad(
     "listener-is-for-shell",
     lambda: Story().acquire().register().assistant(FILE),
     "round 1 of a.p1 has no Shell call, and a listener",
+)
+
+good("runtime-is-for-tools", lambda: opened().ask("harness:a", "broker", Warm("w"), Warmed(1)))
+bad(
+    "runtime-is-for-tools",
+    lambda: opened("").ask("harness:a", "broker", Warm("w"), Warmed(1)),
+    "a has no tools, and warms w",
 )
 
 good("session-stays-as-defined", lambda: opened().assistant().intent())
