@@ -223,7 +223,8 @@ def _is_served(served: Served, answer: object, scene: Scene) -> Told[Served]:
 def _begins(served: Served, request: CheckWriter, scene: Scene) -> Told[Served]:
     """What was let in begins at once, or behind an operation of its own stream."""
     began = _let_in(scene)
-    asks: Any = scene.requests[began.exchange].request if began else None
+    question = scene.requests.get(began.exchange) if began else None
+    asks: Any = question and question.request
     if began is None or not isinstance(asks, UNDER_WAY) or scene.event.at == began.at:
         return served, None
     since = [each[:2] for each in served if each[2] >= began.at]
