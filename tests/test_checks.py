@@ -259,7 +259,7 @@ class Story:
         for name, content in (
             ("w1.input", call.arguments.encode()),
             ("w1.definition", call.name.encode()),
-            ("args", INPUT),
+            ("args", INPUT if call.name == SHELL else call.arguments.encode()),
         ):
             self.write(RESOURCES, f"a/{name}", StoredResource("inline", sha256(content), content))
         return self
@@ -362,6 +362,7 @@ def resolved() -> Story:
 
 
 FILE = ToolCall("c1", "write_file", '{"file_path":"f","content":"x"}')
+FILE_PAYLOAD = json.dumps({"toolName": FILE.name, "input": json.loads(FILE.arguments)}).encode()
 PROTOCOL = "managed-tool/v2"
 FILE_DONE = Envelope("e1", "success", 0, "", "Wrote 1 bytes.", False, None)
 NEVER = envelope("not_started")
@@ -373,12 +374,13 @@ def reserved_file() -> Story:
     story = Story().accept().infer(output=ModelOutput(calls=(FILE,))).acquire().assistant(FILE)
     story.record(FileHistory("a.p1", 1, "pending", ("f",)))
     story.invocation = "e1"
+    story.keep(FILE)
     return story.write(LEDGER, "e1", row("prepared", protocol=PROTOCOL)).record(FILE_INTENT).checkpoint()
 
 
 def wrote_file() -> Story:
     """The same up to its outcome."""
-    story = reserved_file().start().ask("broker", "worker:w", ExecuteFileTool(REFERENCE, PAYLOAD))
+    story = reserved_file().start().ask("broker", "worker:w", ExecuteFileTool(REFERENCE, FILE_PAYLOAD))
     story.act(WriteFile("e1", "w", "f", b"x"))
     return story.write(LEDGER, "e1", row("settled", FILE_DONE, dispatches=1, protocol=PROTOCOL))
 
@@ -1881,10 +1883,16 @@ def found(name: str, story: Story) -> list[str]:
 
 # --- file tools
 
+
+def captured_file() -> Story:
+    """A worker asks for the capture of a file tool, and the listener refuses it."""
+    return wrote_file().ask("worker:w", "publisher:a", PreparePublication(CAPABILITY, REFERENCE), REFUSED)
+
+
 good("file-tools-have-no-receipt", whole_file)
 bad("file-tools-have-no-receipt", lambda: wrote_file().receipt(), "file tool e1 has a receipt")
 bad("file-tools-have-no-receipt", lambda: told_of_file().acknowledge(), "file tool e1 was acknowledged")
-bad("file-tools-have-no-receipt", lambda: wrote_file().open_capture(), "a capture was asked for file tool e1")
+bad("file-tools-have-no-receipt", captured_file, "a capture was asked for file tool e1")
 
 good("file-answer-is-told", whole_file)
 bad(
