@@ -220,8 +220,17 @@ def _is_served(served: Served, answer: object, scene: Scene) -> Told[Served]:
     return (*others, (execution, stream, scene.event.at)), None
 
 
+def _copied(own: tuple[str, str], scene: Scene) -> bool:
+    """Whether an operation of this stream arrived twice: the answer to its second copy is nobody's."""
+    arrived = [each.exchange for each in scene.began.values() if each.exchange in scene.requests]
+    twice: list[Any] = [
+        scene.requests[exchange].request for exchange in set(arrived) if arrived.count(exchange) > 1
+    ]
+    return any(isinstance(each, UNDER_WAY) and (each.execution, each.stream) == own for each in twice)
+
+
 def _begins(served: Served, request: CheckWriter, scene: Scene) -> Told[Served]:
-    """What was let in begins at once, or behind an operation of its own stream."""
+    """What was let in begins at once, or behind an operation of its own stream, or a second copy of one."""
     began = _let_in(scene)
     question = scene.requests.get(began.exchange) if began else None
     asks: Any = question and question.request
@@ -229,7 +238,8 @@ def _begins(served: Served, request: CheckWriter, scene: Scene) -> Told[Served]:
         return served, None
     since = [each[:2] for each in served if each[2] >= began.at]
     own = (asks.execution, asks.stream)
-    alone = own in since or not any(execution == asks.execution for execution, _ in since)
+    other = any(execution == asks.execution for execution, _ in since)
+    alone = own in since or not other or _copied(own, scene)
     return served, None if alone else f"{asks.stream} of {asks.execution} waited for the other stream"
 
 
