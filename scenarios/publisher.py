@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from scenarios.base import DONE, LONG, completes, quick
 from scenarios.row import Promise, Row
-from sim.protocol import STDOUT, ModelOutput, ToolCall
+from sim.design import SEED
+from sim.protocol import STDERR, STDOUT, ModelOutput, ToolCall
 from sim.scenario import (
     Exit,
     Intrusion,
@@ -205,6 +206,11 @@ PUBLISHING = (
     sent(ACCEPTED, "Publish", "other kind", "409 managed_session_resource_conflict"),
     sent(ACCEPTED, "Publish", "same again", "Published"),
 )
+LARGER = (
+    sent(ACCEPTED, "Publish", "content over its bound", TOO_LARGE),
+    sent(ACCEPTED, "Publish", "a page over its bound", TOO_LARGE),
+    sent(ACCEPTED, "Publish", "a manifest over its bound", TOO_LARGE),
+)
 EXPIRED = (sent("journal:a:call:Publish.content#1", "Publish", "stolen token", NO_WRITER),)
 
 # --- a listener's life ------------------------------------------------------------------------------------------------
@@ -233,6 +239,10 @@ REDIRECTING = (
 HURRIED = Program(
     "hurry",
     (Touch("effects.log", "hurry"), Print(STDOUT, b"0123456789", 20), Resume(STDOUT), Exit(0)),
+)
+BOTH = Program(
+    "both",
+    (Touch("effects.log", "both"), Print(STDOUT, b"x", 100), Print(STDERR, b"y", 100), Exit(0)),
 )
 ON_HURRIED = one("overlapping", call=quick("call-1", "hurry"), programs=(HURRIED,))
 
@@ -392,6 +402,16 @@ ROWS = (
         answers=told(*PUBLISHING),
     ),
     Row(
+        "large-publication",
+        "the real bounds: no byte more than 1 MiB of content, 256 KiB of a page, 64 KiB of a manifest",
+        one("large-publication", *LARGER),
+        completes(1, 2),
+        "003 Durable output storage",
+        swept=False,
+        design=SEED,
+        answers=told(*LARGER),
+    ),
+    Row(
         "expired-publication",
         "a stolen token publishes nothing once the writer lease ran out",
         one("expired-publication", *EXPIRED),
@@ -477,6 +497,14 @@ ROWS = (
         completes(1, 2),
         "003 Ownership and transport",
         faults=("worker:w:call:WriteOutput.stdout#6=delayed",),
+    ),
+    Row(
+        "slow-stream",
+        "while the owner is slow with one stream, the other one goes on",
+        one("slow-stream", call=quick("call-1", "both"), programs=(BOTH,)),
+        completes(1, 2),
+        "003 Ownership and transport",
+        faults=("journal:a:call:Publish.content#1=delayed",),
     ),
     # --- under every single fault
     Row(

@@ -378,6 +378,19 @@ CUTS = (
     Cut(4, 3, 2_047, 6_083),
 )
 
+LINES = "".join(f"line {number:05}\n" for number in range(10_000))
+"""Output in which every place looks otherwise: 110,000 bytes."""
+
+FORGOTTEN = Row(
+    "size-forgotten",
+    "of more output than the buffer holds, the preview is about the last 64 KiB",
+    prints(Print(STDOUT, LINES.encode(), 1)),
+    COMPLETE,
+    OUTPUT,
+    swept=False,
+    design=SEED,
+)
+
 UP_TO_THE_LAST = tuple(
     Row(
         f"size-rounds-{name}",
@@ -450,6 +463,7 @@ ROWS = (
     *(row for size in SIZES for row in around(size)),
     *(row for fit in FITS for row in fitting(fit)),
     *map(cutting, CUTS),
+    FORGOTTEN,
     *UP_TO_THE_LAST,
 )
 """In the order of the tables."""

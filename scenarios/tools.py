@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scenarios.base import BAD_SHAPE, DONE, RESERVED, alone, quick
 from scenarios.row import Promise, Row
+from scenarios.sizes import scaled
 from sim.protocol import (
     FILES_1,
     FILES_2,
@@ -16,6 +17,8 @@ from sim.protocol import (
     ToolCall,
 )
 from sim.scenario import (
+    Exit,
+    Pass,
     Program,
     Scenario,
     SessionPlan,
@@ -35,6 +38,9 @@ ABSOLUTE = read_file("call-1", "/etc/passwd")
 OUTSIDE = write_file("call-2", "../outside.txt", "x")
 HALF = ToolCall("call-1", WRITE, '{"file_path": "notes.txt", "content": "half \\ud800"}')
 LARGE = Program("fill", (Touch("large.txt", "x" * 70_000),))
+PATIENT = Program("wait", (Touch("effects.log", "wait"), Pass(5_000), Exit(0)))
+IMPATIENT = scaled(file_window=1_000)
+"""A file tool is awaited for a second, and a Shell as long as ever."""
 SETTLING = "harness:a:call:Append.TurnSettled+Checkpoint.turn_settled#1"
 
 
@@ -211,6 +217,32 @@ ROWS = (
         answers(1, 2),
         "003 Problem and scope",
         swept=False,
+    ),
+    Row(
+        "file-window",
+        "a file tool that has not answered within its own window blocks the turn: it is not awaited like a Shell",
+        alone("file-window", calls(WROTE), DONE),
+        Promise(("recovery-blocked",), 0, 1, 1, 0, "held", "error"),
+        "behaviour §5",
+        faults=("broker:call:ExecuteFileTool#1=delayed",),
+        design=IMPATIENT,
+    ),
+    Row(
+        "shell-window",
+        "a Shell is awaited for its own timeout and a minute, however short the window of a file tool is",
+        alone("shell-window", calls(quick("call-1", "wait")), DONE, programs=(PATIENT,)),
+        Promise(("completed",), 1, 1, 2, 1),
+        "behaviour §5",
+        swept=False,
+        design=IMPATIENT,
+    ),
+    Row(
+        "lost-file-tool",
+        "the lost answer of a file tool is never asked for again: its execution is unknown, and the turn blocks",
+        alone("lost-file-tool", calls(WROTE), DONE),
+        Promise(("recovery-blocked",), 0, 1, 1, 0, "held", "error"),
+        "003 Problem and scope",
+        faults=("broker:call:ExecuteFileTool#1=reply-lost",),
     ),
     Row(
         "changed-profile",

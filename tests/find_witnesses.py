@@ -29,12 +29,14 @@ from faults.sweeps import single
 from scenarios.judge import FINDING, PASSED, Verdict, verdict
 from scenarios.row import Row, reached
 from scenarios.rows import ROWS
+from sim.actors.journal import writer_token
+from sim.actors.publisher.publisher import descriptor_of
 from sim.checks import CHECKS
-from sim.design import admission, capture, execution, files, lease, retry, settlement, writer
+from sim.design import admission, capture, execution, files, lease, profile, retry, settlement, writer
 from sim.design.design import catalogue
 from sim.facts import Writer
 from sim.points import Plan
-from sim.protocol import Execute, Observe, Response
+from sim.protocol import SHELL, Execute, Observe, Response
 from sim.run import run
 from sim.text import PREVIEW_GAP, utf8
 
@@ -66,6 +68,11 @@ def spelled(responses: tuple[Response, ...], **changes: object) -> tuple[Respons
     return tuple(replace(response, **changes) for response in responses)
 
 
+def with_more(response: Response, text: str) -> Response:
+    """The response, and a line that does not belong there."""
+    return replace(response, text=f"{response.text}\n{text}")
+
+
 def revived(claim: writer.Claim, held: Writer | None, now: int) -> bool:
     """The writer's identity without its clock."""
     return held is not None and claim == writer.Claim(held.owner, held.token_hash, held.generation)
@@ -74,6 +81,31 @@ def revived(claim: writer.Claim, held: Writer | None, now: int) -> bool:
 def unfenced(claim: writer.Claim, held: Writer | None, now: int) -> bool:
     """The writer's clock without its identity."""
     return held is not None and now < held.expires_at
+
+
+CANONICAL = re.compile(r"http://(?P<host>[^/:]+):(?P<port>\d+)(?P<path>/.*)")
+
+
+def whatever(part: str) -> Answer:
+    """A canonical address, but for one part of it."""
+    right = {"host": "127.0.0.1", "port": "50000", "path": "/internal/hosted-shell-publisher/v1"}
+
+    def answer(url: str) -> bool:
+        found = CANONICAL.fullmatch(url)
+        asked = {**found.groupdict(), part: right[part]} if found else right
+        return bool(found) and capture.publisher_is_local.answer("http://{host}:{port}{path}".format(**asked))
+
+    return answer
+
+
+def capability_of(prompt: str) -> str:
+    """The value of the capability that the listener of a first life's turn has."""
+    return descriptor_of("a", 1, prompt).capability.value
+
+
+def any_size(unbounded: str) -> Answer:
+    """The Store's own answer, but for one kind of output."""
+    return lambda kind, size, limits: kind == unbounded or writer.output_fits.answer(kind, size, limits)
 
 
 def shortened(
@@ -233,7 +265,17 @@ MORE: dict[str, dict[str, Answer]] = {
         "a byte more of tail": lambda output: shortened(output, tail=6_084),
         "a byte less of tail": lambda output: shortened(output, tail=6_082),
         "half characters": lambda output: shortened(output, halves="replace"),
+        "without the head": lambda output: shortened(output, head=0),
+        "of half of the buffer": lambda output: capture.preview.answer(
+            utf8(output)[-32_768:].decode(errors="ignore")
+        ),
     },
+    "capture.publisher_is_local": {
+        "whatever host": whatever("host"),
+        "whatever port": whatever("port"),
+        "whatever path": whatever("path"),
+    },
+    "capture.range_end": {"of any length": constant(1_000_000_000)},
     "capture.raw_write_sends": {"twice": constant(2), "not at all": constant(0)},
     "capture.result_status": {
         "success": constant("success"),
@@ -279,6 +321,11 @@ MORE: dict[str, dict[str, Answer]] = {
             "", call
         ),
         "one for all": constant("execution-0"),
+        "named after the capability": lambda session, call: f"{capability_of(session)}.{call}",
+    },
+    "execution.invocation_of": {
+        "the execution": lambda protocol, worker_call, name: name,
+        "the worker call": lambda protocol, worker_call, name: worker_call,
     },
     "execution.next_state": {
         "none": constant(None),
@@ -307,6 +354,9 @@ MORE: dict[str, dict[str, Answer]] = {
     "execution.reconciles_by": {
         "another execute": Execute,
         "another reference": lambda original, payload: Observe(replace(original, execution="another")),
+        "with the writer's token": lambda original, payload: Observe(
+            replace(original, worker_call=writer_token("a", 1).value)
+        ),
     },
     "execution.shows_as": {
         "as it is": lambda state: state,
@@ -345,6 +395,10 @@ MORE: dict[str, dict[str, Answer]] = {
         ),
         "one for all": constant("holder"),
     },
+    "lease.may_register": {
+        "whatever state": lambda state, current, claimant: current == claimant,
+        "whoever holds it": lambda state, current, claimant: state == lease.READY,
+    },
     "lease.is_live": {
         "not while reserved": lambda state: state not in ("settled", "prepared"),
         "not when unknown": lambda state: state not in ("settled", "unknown"),
@@ -373,6 +427,11 @@ MORE: dict[str, dict[str, Answer]] = {
         "also after a server error": lambda cause, sends, limits: sends < limits.ack_sends,
         "only after a timeout": lambda cause, sends, limits: cause == "timeout" and sends < limits.ack_sends,
     },
+    "profile.offers": {
+        "Shell without files": lambda tools, tool: (
+            profile.offers.answer(tools, tool) and (tool == SHELL or not profile.offers.answer(tools, SHELL))
+        ),
+    },
     "retry.settle_again": {"one more": lambda cause, sends, limits: sends <= limits.settle_writes},
     "settlement.tells": {
         "without status": lambda call, name, envelope: replace(
@@ -384,6 +443,12 @@ MORE: dict[str, dict[str, Answer]] = {
         "for another call": lambda call, name, envelope: settlement.tells.answer("another", name, envelope),
         "cut in silence": lambda call, name, envelope: settlement.tells.answer(
             call, name, replace(envelope, truncated=False)
+        ),
+        "with a path": lambda call, name, envelope: with_more(
+            settlement.tells.answer(call, name, envelope), "The whole output is in /var/tmp/output.txt."
+        ),
+        "with the capability": lambda call, name, envelope: with_more(
+            settlement.tells.answer(call, name, envelope), capability_of("a.p1")
         ),
     },
     "writer.sealed": {
@@ -409,7 +474,15 @@ MORE: dict[str, dict[str, Answer]] = {
             (claim.generation, claim.token_hash) == (generation, token)
         ),
     },
-    "writer.output_fits": {"of whatever kind": lambda kind, size, limits: size <= limits.content},
+    "writer.output_fits": {
+        "of whatever kind": lambda kind, size, limits: size <= limits.content,
+        "a kind of one's own": lambda kind, size, limits: (
+            kind == "secret" or writer.output_fits.answer(kind, size, limits)
+        ),
+        "content of any size": any_size("content"),
+        "pages of any size": any_size("page"),
+        "manifests of any size": any_size("manifest"),
+    },
 }
 """What else can be got wrong: every rule with another answer than yes or no, and rules with several conditions."""
 

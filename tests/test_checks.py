@@ -154,6 +154,8 @@ from sim.protocol import (
     UserMessage,
     VerifyRetained,
     WakeRequested,
+    Warm,
+    Warmed,
     WorkerState,
     WriteOutput,
     WriterToken,
@@ -202,6 +204,7 @@ class Story:
         self.sequence = 0
         self.exchange = 0
         self.at = 0
+        self.invocation = "w1"
 
     # --- events
 
@@ -277,13 +280,13 @@ class Story:
         for name, content in (
             ("w1.input", call.arguments.encode()),
             ("w1.definition", call.name.encode()),
-            ("args", INPUT),
+            ("args", INPUT if call.name == SHELL else call.arguments.encode()),
         ):
             self.write(RESOURCES, f"a/{name}", StoredResource("inline", sha256(content), content))
         return self
 
     def checkpoint(self, phase: str = "await_runtime", state: str = "dispatch") -> Story:
-        bindings = () if phase == "before_model" else (Binding("e1", "c1", "w1", "digest", state),)
+        bindings = () if phase == "before_model" else (Binding("e1", "c1", self.invocation, "digest", state),)
         return self.record(Checkpoint(phase, "a.p1", "a.1", 1, self.sequence, bindings))
 
     def start(self) -> Story:
@@ -386,8 +389,10 @@ def resolved() -> Story:
 
 
 FILE = ToolCall("c1", "write_file", '{"file_path":"f","content":"x"}')
+FILE_PAYLOAD = json.dumps({"toolName": FILE.name, "input": json.loads(FILE.arguments)}).encode()
 PROTOCOL = "managed-tool/v2"
 FILE_DONE = Envelope("e1", "success", 0, "", "Wrote 1 bytes.", False, None)
+NEVER = envelope("not_started")
 FILE_INTENT = ToolIntent("a.p1", "e1", "c1", "w1", "digest", "args", PROTOCOL)
 
 
@@ -395,12 +400,14 @@ def reserved_file() -> Story:
     """A file tool's turn up to its checkpoint."""
     story = Story().accept().infer(output=ModelOutput(calls=(FILE,))).acquire().assistant(FILE)
     story.record(FileHistory("a.p1", 1, "pending", ("f",)))
+    story.invocation = "e1"
+    story.keep(FILE)
     return story.write(LEDGER, "e1", row("prepared", protocol=PROTOCOL)).record(FILE_INTENT).checkpoint()
 
 
 def wrote_file() -> Story:
     """The same up to its outcome."""
-    story = reserved_file().start().ask("broker", "worker:w", ExecuteFileTool(REFERENCE, PAYLOAD))
+    story = reserved_file().start().ask("broker", "worker:w", ExecuteFileTool(REFERENCE, FILE_PAYLOAD))
     story.act(WriteFile("e1", "w", "f", b"x"))
     return story.write(LEDGER, "e1", row("settled", FILE_DONE, dispatches=1, protocol=PROTOCOL))
 
@@ -1805,6 +1812,21 @@ bad(
 )
 
 
+def waits(stream: str) -> Story:
+    """A write of stderr is let in while one of ``stream`` is under way, and begins only when that is answered."""
+    story = Story().ask("worker:w", "publisher:a", msgspec.structs.replace(WRITTEN, stream=stream))
+    first = story.exchange
+    story.ask("worker:w", "publisher:a", msgspec.structs.replace(WRITTEN, stream=STDERR))
+    let_in = story.script("publisher:a", story.exchange)
+    story.later(2_000).tell(Answered(story.at, first, Buffered(5)))
+    story.exchange += 1
+    return story.tell(Asked(story.at, let_in, 1, story.exchange, "journal:a", CheckWriter()))
+
+
+good("streams-do-not-wait", lambda: waits(STDERR))
+bad("streams-do-not-wait", lambda: waits(STDOUT), "stderr of e1 waited for the other stream")
+
+
 GUESS = Secret("a guess", "a guessed capability")
 REFUSED = Failure("hosted_shell_publication_unauthorized", 401)
 
@@ -1923,6 +1945,48 @@ bad(
 )
 
 
+# --- what is read again
+
+
+def reads(end: int) -> Story:
+    """The owner reads a segment up to there at once."""
+    return Story().ask("publisher:a", "journal:a", ReadOutput("segment", 0, end))
+
+
+good("read-in-ranges", lambda: reads(16_777_216))
+bad("read-in-ranges", lambda: reads(16_777_217), "16777217 bytes of segment are read at once")
+
+
+# --- who takes output, and what a checkpoint binds
+
+
+def taken(*, replaced: bool) -> Story:
+    """A capture is opened, and written into: by the owner that opened it, or after that was replaced."""
+    story = led()
+    if replaced:
+        story.write(ACTIVATIONS, "a", Activation("a.2", 2))
+    return story.ask("worker:w", "publisher:a", WRITTEN, Buffered(5))
+
+
+good("output-taken-by-the-owner", lambda: taken(replaced=False))
+bad(
+    "output-taken-by-the-owner",
+    lambda: taken(replaced=True),
+    "WriteOutput.stdout of e1 was done though its owner had been replaced before",
+)
+
+
+def binds(invocation: str) -> Story:
+    """A checkpoint that binds e1 to this invocation."""
+    story = Story().assistant().prepare().intent()
+    story.invocation = invocation
+    return story.checkpoint()
+
+
+good("binding-keeps-its-calls", lambda: binds("w1"))
+bad("binding-keeps-its-calls", lambda: binds("e1"), "a checkpoint binds e1 to e1")
+
+
 # --- what is told
 
 
@@ -1955,6 +2019,11 @@ KILLED: dict[str, Any] = {"status": "cancelled", "exit_code": -1, "signal": "SIG
 OF_E1 = "the model is told of e1:"
 good("model-is-told-the-truth", lambda: told(CUT, truncated=True))
 bad("model-is-told-the-truth", lambda: told(error=True), f"{OF_E1} an error is True of status success")
+bad(
+    "model-is-told-the-truth",
+    lambda: told(f"{CUT}\nIt is in /var/tmp/output.txt.", truncated=True),
+    f"{OF_E1} a path is named, which the model cannot reach",
+)
 bad(
     "model-is-told-the-truth",
     lambda: told("[status: success, exit code: 0]"),
@@ -2090,6 +2159,15 @@ bad(
     "preview-is-bounded",
     lambda: printed(b"built", "built", truncated=True),
     f"{OF_THE_ENVELOPE} whole output that is called cut",
+)
+
+MANY = "".join(f"{number:05}\n" for number in range(20_000))
+KEPT = MANY[-65_536:]
+good("preview-is-bounded", lambda: printed(MANY.encode(), KEPT[:2_048] + GAP + KEPT[-6_083:], truncated=True))
+bad(
+    "preview-is-bounded",
+    lambda: printed(MANY.encode(), KEPT[1_000:3_048] + GAP + KEPT[-6_083:], truncated=True),
+    f"{OF_THE_ENVELOPE} 2048 bytes of head that are not the whole characters of 2048",
 )
 
 good("settled-as-told", whole)
@@ -2347,10 +2425,16 @@ def found(name: str, story: Story) -> list[str]:
 
 # --- file tools
 
+
+def captured_file() -> Story:
+    """A worker asks for the capture of a file tool, and the listener refuses it."""
+    return wrote_file().ask("worker:w", "publisher:a", PreparePublication(CAPABILITY, REFERENCE), REFUSED)
+
+
 good("file-tools-have-no-receipt", whole_file)
 bad("file-tools-have-no-receipt", lambda: wrote_file().receipt(), "file tool e1 has a receipt")
 bad("file-tools-have-no-receipt", lambda: told_of_file().acknowledge(), "file tool e1 was acknowledged")
-bad("file-tools-have-no-receipt", lambda: wrote_file().open_capture(), "a capture was asked for file tool e1")
+bad("file-tools-have-no-receipt", captured_file, "a capture was asked for file tool e1")
 
 good("file-answer-is-told", whole_file)
 bad(
@@ -2364,6 +2448,11 @@ bad(
     "the model is told an error is True of e1, which is success",
 )
 bad("file-answer-is-told", lambda: reserved_file().result(), "the model is told of e1, which is prepared")
+bad(
+    "file-answer-is-told",
+    lambda: reserved_file().write(LEDGER, "e1", row("settled", NEVER, protocol=PROTOCOL)).result(),
+    "file tool e1 has the status of a Shell that was never started",
+)
 
 good("file-history-stands-around", whole_file)
 bad(
@@ -2383,6 +2472,13 @@ bad(
     "listener-is-for-shell",
     lambda: Story().acquire().register().assistant(FILE),
     "round 1 of a.p1 has no Shell call, and a listener",
+)
+
+good("runtime-is-for-tools", lambda: opened().ask("harness:a", "broker", Warm("w"), Warmed(1)))
+bad(
+    "runtime-is-for-tools",
+    lambda: opened("").ask("harness:a", "broker", Warm("w"), Warmed(1)),
+    "a has no tools, and warms w",
 )
 
 good("session-stays-as-defined", lambda: opened().assistant().intent())

@@ -36,15 +36,12 @@ PENDING = {
         "fixture": "150 188 189 200 201 202 203 204",
         "lifecycle": "102 103 104 146",
         "local": "109 110 111",
-        "preview": "45 47 53",
-        "publisher": "7 15 19 21 22 24 25 54 55 56 57 62 63 64 75 79 84 85 105 173 176",
-        "sizes": "27 31 32 33 40 49 72 73 74 86 115 143 144",
-        "tools": "1 2 5 6 69 98 145 148 181",
+        "sizes": "40",
     },
 }
 """The sentences for which a row or a breakage is missing, by what will bring it. This list only gets shorter."""
 
-VOICES = {*(check.name for check in CHECKS), "promise", "loss-table", "second-session"}
+VOICES = {*(check.name for check in CHECKS), "promise", "loss-table", "second-session", "intrusion"}
 """Everything that can turn a row red."""
 
 SENTENCES = [sentence for matrix in MATRICES.values() for sentence in matrix.sentences()]

@@ -24,9 +24,10 @@ from sim.checks.check import (
 )
 from sim.effects import Secret
 from sim.facts import StoredResource
-from sim.history import Crashed
+from sim.history import Began, Crashed
 from sim.protocol import (
     AcceptCapture,
+    CheckWriter,
     ClosePublisher,
     Descriptor,
     FinalizeCapture,
@@ -159,15 +160,19 @@ def _is_gone(closing: Closing, event: Crashed, scene: Scene) -> Told[Closing]:
     return (Closing() if event.process.startswith("owner:") else closing), None
 
 
-def _operation(scene: Scene) -> int:
-    """The question to the publisher of the Session at hand behind the row at hand; 0 when there is none."""
+def _let_in(scene: Scene) -> Began | None:
+    """How the listener of the Session at hand let in what led to the event at hand; None when nothing did."""
     event: Any = scene.event
     began = scene.began.get(event.script)
-    while began is not None:
-        if began.exchange and began.actor == f"publisher:{scene.session}":
-            return began.exchange
+    while began is not None and (not began.exchange or began.actor != f"publisher:{scene.session}"):
         began = scene.began.get(began.parent)
-    return 0
+    return began
+
+
+def _operation(scene: Scene) -> int:
+    """The question to the publisher of the Session at hand behind the row at hand; 0 when there is none."""
+    began = _let_in(scene)
+    return 0 if began is None else began.exchange
 
 
 def _storing(scene: Scene) -> int:
@@ -203,6 +208,52 @@ NOTHING_COMMITS_AFTER_CLOSE = Check(
     ),
 )
 
+# --- one stream beside the other
+
+Served: TypeAlias = tuple[tuple[str, str, int], ...]
+"""When the last operation of a stream was answered: execution, stream and time."""
+
+
+def _is_served(served: Served, answer: object, scene: Scene) -> Told[Served]:
+    _, execution, stream = _entry(scene)
+    others = tuple(each for each in served if each[:2] != (execution, stream))
+    return (*others, (execution, stream, scene.event.at)), None
+
+
+def _copied(own: tuple[str, str], scene: Scene) -> bool:
+    """Whether an operation of this stream arrived twice: the answer to its second copy is nobody's."""
+    arrived = [each.exchange for each in scene.began.values() if each.exchange in scene.requests]
+    twice: list[Any] = [
+        scene.requests[exchange].request for exchange in set(arrived) if arrived.count(exchange) > 1
+    ]
+    return any(isinstance(each, UNDER_WAY) and (each.execution, each.stream) == own for each in twice)
+
+
+def _begins(served: Served, request: CheckWriter, scene: Scene) -> Told[Served]:
+    """What was let in begins at once, or behind an operation of its own stream, or a second copy of one."""
+    began = _let_in(scene)
+    question = scene.requests.get(began.exchange) if began else None
+    asks: Any = question and question.request
+    if began is None or not isinstance(asks, UNDER_WAY) or scene.event.at == began.at:
+        return served, None
+    since = [each[:2] for each in served if each[2] >= began.at]
+    own = (asks.execution, asks.stream)
+    other = any(execution == asks.execution for execution, _ in since)
+    alone = own in since or not other or _copied(own, scene)
+    return served, None if alone else f"{asks.stream} of {asks.execution} waited for the other stream"
+
+
+STREAMS_DO_NOT_WAIT = Check(
+    "streams-do-not-wait",
+    cites="003 Ownership and transport",
+    says="What a listener let in waits for operations of its own stream, and for none of the other one.",
+    start=(),
+    hears=(
+        *(answered(request, by_addressee, _is_served) for request in UNDER_WAY),
+        asked(CheckWriter, by_session, _begins),
+    ),
+)
+
 Given: TypeAlias = frozenset[tuple[Secret, str]]
 """The capabilities that were given out, each with the life of the owner and the turn to which it belongs."""
 
@@ -228,5 +279,6 @@ CHECKS = (
     ONE_AFTER_ANOTHER,
     ONE_RAW_WRITE_AT_A_TIME,
     NOTHING_COMMITS_AFTER_CLOSE,
+    STREAMS_DO_NOT_WAIT,
     A_CAPABILITY_IS_ONE_TURNS,
 )

@@ -29,6 +29,7 @@ from sim.deeds import Spawn
 from sim.facts import ACTIVATIONS, LEASES, LEDGER, WRITERS, WorkspaceLease
 from sim.history import Failure
 from sim.protocol import (
+    AcceptCapture,
     Acknowledge,
     Acknowledged,
     Assistant,
@@ -39,6 +40,7 @@ from sim.protocol import (
     Execute,
     ExecuteFileTool,
     FinalizeCapture,
+    FinishOutput,
     Infer,
     PreparePublication,
     RegisterPublisher,
@@ -47,7 +49,10 @@ from sim.protocol import (
     ToolIntent,
     ToolReceipt,
     ToolResult,
+    WriteOutput,
 )
+
+OF_THE_CAPTURE = (WriteOutput, FinishOutput, FinalizeCapture, AcceptCapture)
 
 ORDER = (
     "acquire",
@@ -402,4 +407,54 @@ OPENED_BY_THE_OWNER = Check(
     ),
 )
 
-CHECKS = (THE_ORDER, RECEIPT_HISTORY_RESOLUTION_ACK, CAPTURE_BEFORE_SPAWN, OPENED_BY_THE_OWNER)
+
+class Taking(msgspec.Struct, frozen=True, gc=False):
+    """Who led the Session when each capture was opened, and when each operation that nobody has answered was asked."""
+
+    opened: tuple[tuple[str, Ownership], ...] = ()
+    asked: tuple[tuple[int, Ownership], ...] = ()
+
+
+def _is_open(taking: Taking, answer: object, scene: Scene) -> Told[Taking]:
+    execution = scene.asked.request.reference.execution
+    if not isinstance(answer, CaptureOpened) or execution in dict(taking.opened):
+        return taking, None
+    led = _present(scene, by_addressee(answer, scene))
+    return replace(taking, opened=(*taking.opened, (execution, led))), None
+
+
+def _asks(taking: Taking, request: object, scene: Scene) -> Told[Taking]:
+    led = _present(scene, by_addressee(request, scene))
+    return replace(taking, asked=(*taking.asked, (scene.asked.exchange, led))), None
+
+
+def _takes(taking: Taking, answer: object, scene: Scene) -> Told[Taking]:
+    question = scene.asked
+    led = dict(taking.asked).get(question.exchange)
+    after = replace(taking, asked=tuple(each for each in taking.asked if each[0] != question.exchange))
+    opened = dict(taking.opened).get(question.request.execution)
+    if isinstance(answer, Failure) or led is None or opened is None or led == opened:
+        return after, None
+    label, execution = question.request.label, question.request.execution
+    return after, f"{label} of {execution} was done though its owner had been replaced before"
+
+
+OUTPUT_IS_TAKEN_BY_THE_OWNER = Check(
+    "output-taken-by-the-owner",
+    cites="003 Ownership and transport",
+    says="Write, finish, finalize and accept are done by the owner that opened the capture, while it is the owner.",
+    start=Taking(),
+    hears=(
+        answered(PreparePublication, by_addressee, _is_open),
+        *(asked(request, by_addressee, _asks) for request in OF_THE_CAPTURE),
+        *(answered(request, by_addressee, _takes) for request in OF_THE_CAPTURE),
+    ),
+)
+
+CHECKS = (
+    THE_ORDER,
+    RECEIPT_HISTORY_RESOLUTION_ACK,
+    CAPTURE_BEFORE_SPAWN,
+    OPENED_BY_THE_OWNER,
+    OUTPUT_IS_TAKEN_BY_THE_OWNER,
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -37,6 +37,7 @@ from sim.protocol import (
     ToolReceipt,
     ToolResult,
     TurnSettled,
+    Warm,
 )
 
 UNCAPTURED = "managed-tool/v2"
@@ -97,6 +98,8 @@ def _omitted(response: Response, status: str) -> bool:
 
 SMALL = 1_000
 """An answer of so many characters fits every record."""
+NOT_STARTED = "not_started"
+"""The status with which protocol v3 proves that nothing was spawned."""
 
 
 def _told(state: bool, entry: Entry, scene: Scene) -> Told[bool]:
@@ -106,6 +109,8 @@ def _told(state: bool, entry: Entry, scene: Scene) -> Told[bool]:
         return state, None
     if row.state != "settled" or row.envelope is None:
         return state, f"the model is told of {result.execution}, which is {row.state}"
+    if row.envelope.status == NOT_STARTED:
+        return state, f"file tool {result.execution} has the status of a Shell that was never started"
     for response in result.responses:
         answer, status = row.envelope.preview, row.envelope.status
         whole = response.text == answer
@@ -253,10 +258,32 @@ SESSION_STAYS_AS_DEFINED = Check(
     ),
 )
 
+Opened: TypeAlias = Definition | None
+
+
+def _defined(known: Opened, entry: Entry, scene: Scene) -> Told[Opened]:
+    record: Any = entry.record
+    return record.definition, None
+
+
+def _warms(known: Opened, request: Warm, scene: Scene) -> Told[Opened]:
+    needless = known is not None and not OFFERED[known.profile]
+    return known, f"{scene.session} has no tools, and warms {request.workspace}" if needless else None
+
+
+RUNTIME_IS_FOR_TOOLS = Check(
+    "runtime-is-for-tools",
+    cites="003 Problem and scope",
+    says="A Session without tools provisions no runtime.",
+    start=None,
+    hears=(recorded(ActivationChanged, by_session, _defined), asked(Warm, by_session, _warms)),
+)
+
 CHECKS = (
     FILE_TOOLS_HAVE_NO_RECEIPT,
     FILE_ANSWER_IS_TOLD,
     FILE_HISTORY_STANDS_AROUND,
     LISTENER_IS_FOR_SHELL,
     SESSION_STAYS_AS_DEFINED,
+    RUNTIME_IS_FOR_TOOLS,
 )

@@ -42,6 +42,10 @@ RETAINED = "retained"
 """The word by which a model learns that there is more output than it is shown."""
 
 
+A_PATH = re.compile(r"(?<!\S)['\"(]?(?:/|~/|[A-Za-z]:\\)[\w.-]")
+"""How a file is named that lies somewhere on a machine."""
+
+
 def _enveloped(known: Envelope | None, entry: Entry, scene: Scene) -> Told[Envelope | None]:
     receipt: Any = entry.record
     return receipt.envelope, None
@@ -60,6 +64,8 @@ def _untrue(envelope: Envelope, response: Response) -> Iterator[str]:
             yield f"{words} is missing"
     if envelope.truncated != (RETAINED in told):
         yield "cut output is told as whole" if envelope.truncated else "whole output is told as cut"
+    if A_PATH.search(told):
+        yield "a path is named, which the model cannot reach"
 
 
 def _resulted(known: Envelope | None, entry: Entry, scene: Scene) -> Told[Envelope | None]:
@@ -73,7 +79,7 @@ def _resulted(known: Envelope | None, entry: Entry, scene: Scene) -> Told[Envelo
 MODEL_IS_TOLD_THE_TRUTH = Check(
     "model-is-told-the-truth",
     cites="003 Ownership and transport",
-    says="A model is told of an execution its preview, its status, how it ended, and whether there is more of it.",
+    says="A model is told of an execution its preview, its status, how it ended, whether there is more, and no path.",
     start=None,
     hears=(
         recorded(ToolReceipt, by_recorded_execution, _enveloped),
@@ -246,6 +252,11 @@ def _characters(window: bytes) -> bytes:
     return window.decode(errors="ignore").encode()
 
 
+def _begun(output: Output) -> bytes:
+    """What was kept of an output, from its first whole character on: there the head of a preview begins."""
+    return output.last if output.length <= KEPT else output.last.lstrip(bytes(range(0x80, 0xC0)))
+
+
 def _badly_cut(output: Output, shown: bytes) -> Iterator[str]:
     """What is wrong with a preview that has a marker."""
     head, _, tail = shown.partition(MARKER)
@@ -253,8 +264,7 @@ def _badly_cut(output: Output, shown: bytes) -> Iterator[str]:
         yield "a marker, though all of the output fits"
     if tail != _characters(output.last[-TAIL:]):
         yield f"{len(tail)} bytes of tail that are not the last whole characters of {TAIL}"
-    start = output.last.find(head)
-    if start < 0 or head != _characters(output.last[start : start + HEAD]).removeprefix(BYTE_ORDER_MARK):
+    if head != _characters(_begun(output)[:HEAD]).removeprefix(BYTE_ORDER_MARK):
         yield f"{len(head)} bytes of head that are not the whole characters of {HEAD}"
 
 
@@ -276,7 +286,7 @@ def _ill_shown(output: Output, envelope: Envelope) -> Iterator[str]:
 
 def _well_formed(output: Output) -> bool:
     """Whether the output is text to its end: half a character at the beginning of what was kept is none of it."""
-    content = output.last if output.length <= KEPT else output.last.lstrip(bytes(range(0x80, 0xC0)))
+    content = _begun(output)
     return content == content.decode(errors="ignore").encode()
 
 

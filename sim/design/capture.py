@@ -306,6 +306,12 @@ def output_is_exact(read: int, sealed: int, read_digest: str, sealed_digest: str
     return read == sealed and read_digest == sealed_digest
 
 
+@rule("003 Identity, admission and model history", without="an output of any size is held in memory at once")
+def range_end(start: int, size: int, limits: Limits) -> int:
+    """What is read again before the receipt is read in ranges of bounded length; the answer is where this one ends."""
+    return min(start + limits.reread, size)
+
+
 @rule("003 Identity, admission and model history", without="the model goes on upon incomplete output")
 def delivery(capture: str) -> str:
     """Complete output is committed; anything else is held back as blocked, and stops the turn."""

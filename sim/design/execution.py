@@ -95,6 +95,14 @@ def protocol_of(tool: str) -> str:
     return V3 if tool == SHELL else V2
 
 
+@rule(
+    "003 Identity, admission and model history", without="a binding names something else than its invocation"
+)
+def invocation_of(protocol: str, worker_call: str, execution: str) -> str:
+    """The binding keeps the worker call of a Shell as its invocation; a file tool's is its execution."""
+    return worker_call if protocol == V3 else execution
+
+
 @rule("behaviour §7 guard 49", without="another tool is run as if it were a captured Shell")
 def v3_is_for(tool: str, protocol: str) -> bool:
     """Protocol v3 is for ``run_shell_command`` alone."""

@@ -132,7 +132,7 @@ class Admission:
         content: Content = b""
         total = 1
         while len(content) < min(total, most):
-            end = min(len(content) + self.limits.reread, most)
+            end = self.ask(capture.range_end, len(content), most, self.limits)
             piece = await Call(self.journal, ReadOutput(resource, len(content), end))
             await self.wrapper.after_read()
             _require(bool(piece.content))

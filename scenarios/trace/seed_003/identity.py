@@ -33,10 +33,10 @@ IDENTITY = Section(
             "Each call has a worker call id, and an execution, of its own.",
             Witness("execution.execution_id", "one a Runtime Session", "two-calls", "promise"),
         ),
-        missing(
+        carried(
             "003.98",
             "That a call runs by protocol v3 is durable before a start, too.",
-            "tools: an execution under protocol v2 beside one under v3.",
+            Witness("execution.protocol_of", "v2", "mixed-batch", "promise"),
         ),
         carried(
             "003.99",
@@ -81,10 +81,10 @@ IDENTITY = Section(
             "A turn that is not finished cannot pass for another one.",
             "lifecycle: a second prompt over an open turn.",
         ),
-        missing(
+        carried(
             "003.105",
             "The binding keeps the worker call's id as that of its invocation.",
-            "publisher: a request about another worker call.",
+            Witness("execution.invocation_of", "the execution", "one-call", "binding-keeps-its-calls"),
         ),
         carried(
             "003.106",
@@ -153,10 +153,10 @@ IDENTITY = Section(
                 "store:commit:Output.content#1=altered-at-rest",
             ),
         ),
-        missing(
+        carried(
             "003.115",
             "Output is read again in bounded ranges.",
-            "sizes: output of several ranges, and a check that looks at them.",
+            Witness("capture.range_end", "of any length", "one-call", "read-in-ranges"),
         ),
         carried(
             "003.116",
@@ -356,20 +356,21 @@ IDENTITY = Section(
             "An admitted Shell result fits its whole serialized record.",
             Witness("capture.preview", "everything", "rc-36-escaping", "promise"),
         ),
-        missing(
+        carried(
             "003.143",
             "If an admitted result does not fit, ownership is kept for recovery, and no omission is committed.",
-            "sizes: an admitted result that does not fit.",
+            Witness("settlement.result_fits", "always", "size-result-plus-one", "promise"),
         ),
-        missing(
+        carried(
             "003.144",
             "An admitted result that does not fit is not acknowledged.",
-            "sizes: an admitted result that does not fit.",
+            Witness("settlement.result_fits", "always", "size-result-plus-one", "promise"),
         ),
-        missing(
+        carried(
             "003.145",
             "Results of file tools that are too large still get their bounded note instead.",
-            "tools: a file result over the record's bound.",
+            Witness("files.bounded", "never", "large-file", "promise"),
+            Witness("files.bounded", "in silence", "large-file", "file-answer-is-told"),
         ),
     ),
 )

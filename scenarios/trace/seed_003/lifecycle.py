@@ -17,10 +17,10 @@ LIFECYCLE = Section(
             "A turn of text alone asks for no publication, and holds nothing.",
             Witness("settlement.must_release", "always", "text-only", "released-before-settled"),
         ),
-        missing(
+        carried(
             "003.148",
             "A turn of file tools alone asks for no publication either.",
-            "tools: a turn of file calls alone.",
+            Witness("capture.needs_publisher", "always", "file-write", "listener-is-for-shell"),
         ),
         carried(
             "003.149",

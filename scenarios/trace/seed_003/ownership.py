@@ -12,10 +12,11 @@ OWNERSHIP = Section(
             "The owner of a Session opens a listener of its own for the turn's commands.",
             Omission("OpenPublisher", "one-call", "publisher-asks-its-capability"),
         ),
-        missing(
+        carried(
             "003.15",
             "The owner's listener has a port of its own on the loopback address, and one fixed path.",
-            "publisher: a worker is handed another path or port.",
+            Witness("capture.publisher_is_local", "whatever port", "foreign-descriptor", "intrusion"),
+            Witness("capture.publisher_is_local", "whatever path", "foreign-descriptor", "intrusion"),
         ),
         carried(
             "003.16",
@@ -32,38 +33,51 @@ OWNERSHIP = Section(
             "The publisher is registered with the Broker only when the Workspace was acquired.",
             Omission("ClaimWorkspace", "one-call", "order"),
         ),
-        missing(
+        carried(
             "003.19",
             "The publisher's registration installs the listener's address in the original Runtime Session.",
-            "publisher: a registration from another Runtime Session, or from one that holds nothing.",
+            Omission("RegisterPublisher", "one-call", "order"),
+            Witness("lease.may_register", "always", "foreign-registration", "intrusion"),
         ),
         carried(
             "003.20",
             "The registration returns the generation of the runtime binding; no other life of the worker serves it.",
             Witness("capture.generation_is_own", "always", "restarted-worker", "promise"),
         ),
-        missing(
+        carried(
             "003.21",
             "The worker accepts nothing but a canonical loopback address.",
-            "publisher: addresses that are almost canonical.",
+            Witness("capture.publisher_is_local", "whatever host", "foreign-descriptor", "intrusion"),
+            Witness("capture.publisher_is_local", "always", "foreign-descriptor", "intrusion"),
         ),
-        missing(
-            "003.22", "The worker follows no redirect.", "publisher: a listener that answers with a redirect."
+        carried(
+            "003.22",
+            "The worker follows no redirect.",
+            Witness("capture.follows_redirect", "always", "redirecting-listener", "capability-stays-home"),
         ),
         carried(
             "003.23",
             "The worker keeps address and capability in memory, so that its next life has neither.",
             Witness("capture.generation_is_own", "always", "restarted-worker", "promise"),
         ),
-        missing(
+        carried(
             "003.24",
             "No reference in a journal, and no argument of the model, contains the capability.",
-            "publisher: something that would write it there, for `secrets-stand-nowhere` to notice.",
+            Witness(
+                "execution.execution_id", "named after the capability", "one-call", "secrets-stand-nowhere"
+            ),
+            Witness("settlement.tells", "with the capability", "one-call", "secrets-stand-nowhere"),
         ),
-        missing(
+        carried(
             "003.25",
             "The token of the Session Store's writer never reaches a worker.",
-            "publisher: something that would send it there, for `secrets-stand-nowhere` to notice.",
+            Witness(
+                "execution.reconciles_by",
+                "with the writer's token",
+                "one-call",
+                "secrets-stand-nowhere",
+                "broker:call:Execute#1=reply-lost",
+            ),
         ),
         carried(
             "003.26",
@@ -71,10 +85,11 @@ OWNERSHIP = Section(
             Witness("capture.may_spawn", "always", "rc-40-prepare", "capture-before-spawn"),
             Omission("PreparePublication", "one-call", "capture-before-spawn"),
         ),
-        missing(
+        carried(
             "003.27",
             "Raw output reaches the owner in writes of bounded size.",
-            "sizes: a write over the bound.",
+            Witness("capture.write_fits", "always", "foreign-write", "intrusion"),
+            Witness("capture.write_fits", "write is one more", "size-fit-chunk-plus-one", "promise"),
         ),
         carried(
             "003.28",
@@ -105,16 +120,26 @@ OWNERSHIP = Section(
             Witness("capture.forwards_chunk", "always", "rc-29-at-once", "promise"),
             Witness("capture.forwards_chunk", "never", "one-call", "complete-means-complete"),
         ),
-        missing(
+        carried(
             "003.31",
             "Captured output is cut into segments of at most 1 MiB.",
-            "sizes: a segment size beyond what the Store takes.",
+            Witness("writer.output_fits", "content is one more", "size-fit-content-plus-one", "promise"),
+            Witness(
+                "writer.output_fits", "content of any size", "large-publication", "outsider-changes-nothing"
+            ),
         ),
-        missing("003.32", "Pages of a manifest are bounded.", "sizes: more segments than a page may name."),
-        missing(
+        carried(
+            "003.32",
+            "Pages of a manifest are bounded.",
+            Witness(
+                "writer.output_fits", "pages of any size", "large-publication", "outsider-changes-nothing"
+            ),
+            Witness("capture.within_bounds", "pages is one more", "size-stream-plus-one", "promise"),
+        ),
+        carried(
             "003.33",
             "Each of the two streams waits when its owner is slow, and does not stop the other.",
-            "sizes: a slow owner under output on both streams.",
+            Witness("capture.stream_queue", "one for both", "slow-stream", "streams-do-not-wait"),
         ),
         carried(
             "003.34",
@@ -184,20 +209,21 @@ OWNERSHIP = Section(
             "Such a preview fits a 64 KiB record, escaped as JSON and with what the receipt tells.",
             Witness("capture.preview", "everything", "rc-36-escaping", "promise"),
         ),
-        missing(
+        carried(
             "003.45",
             "A longer preview keeps up to 2 KiB of the beginning.",
-            "preview: one without its head, and a check that looks for it.",
+            Witness("capture.preview", "without the head", "size-forgotten", "preview-is-bounded"),
+            Witness("capture.preview", "a byte more of head", "size-cut-2-1", "preview-is-bounded"),
         ),
         carried(
             "003.46",
             "The rest of a longer preview is a mark of the cut and the end of the output.",
             Witness("capture.preview", "the head", "cancel-running", "envelope-tells-what-happened"),
         ),
-        missing(
+        carried(
             "003.47",
             "A preview is cut between characters only.",
-            "preview: one that is cut between bytes, and a check that looks for it.",
+            Witness("capture.preview", "half characters", "size-cut-3-0", "preview-is-bounded"),
         ),
         carried(
             "003.48",
@@ -205,10 +231,10 @@ OWNERSHIP = Section(
             Witness("settlement.tells", "without status", "cut-preview", "model-is-told-the-truth"),
             Witness("capture.preview", "nothing", "cancel-running", "envelope-tells-what-happened"),
         ),
-        missing(
+        carried(
             "003.49",
             "The end that is shown is the end of the process's 64 KiB buffer.",
-            "sizes: another buffer, and a check that looks for its beginning.",
+            Witness("capture.preview", "of half of the buffer", "size-forgotten", "preview-is-bounded"),
         ),
         not_simulable(
             "003.50",
@@ -225,30 +251,32 @@ OWNERSHIP = Section(
             "Of cut output the model is told that the whole is retained with the Session.",
             Witness("settlement.tells", "cut in silence", "cut-preview", "model-is-told-the-truth"),
         ),
-        missing(
+        carried(
             "003.53",
             "The model is not sent to a path on the worker, which it cannot reach.",
-            "preview: a response that names a path, and a check that looks for it.",
+            Witness("settlement.tells", "with a path", "cut-preview", "model-is-told-the-truth"),
         ),
-        missing(
+        carried(
             "003.54",
             "The Broker registers a publisher only for the Runtime Session that was selected originally.",
-            "publisher: a registration by another Runtime Session.",
+            Witness("lease.may_register", "always", "foreign-registration", "intrusion"),
         ),
-        missing(
+        carried(
             "003.55",
             "The Broker's registration asks for the binding, the lease and the ownership of the Workspace.",
-            "publisher: a registration without each of them.",
+            Witness("lease.may_register", "whatever state", "early-registration", "intrusion"),
+            Witness("lease.may_register", "always", "foreign-registration", "intrusion"),
         ),
-        missing(
+        carried(
             "003.56",
             "The worker takes a registration only by the authenticated runtime that was selected.",
-            "publisher: a registration by a stranger.",
+            Witness("capture.generation_is_own", "always", "foreign-descriptor", "intrusion"),
         ),
-        missing(
+        carried(
             "003.57",
             "A registration at the worker cannot be changed for its Runtime Session.",
-            "publisher: a second registration with another address.",
+            Witness("capture.descriptor_stays", "always", "foreign-descriptor", "intrusion"),
+            Witness("capture.descriptor_stays", "always", "overtaken-registration", "promise"),
         ),
         carried(
             "003.58",
@@ -289,20 +317,27 @@ OWNERSHIP = Section(
             Witness("capture.bearer_opens", "always", "rc-40-write", "publisher-asks-its-capability"),
             Witness("capture.bearer_opens", "always", "rc-40-accept", "publisher-asks-its-capability"),
         ),
-        missing(
+        carried(
             "003.62",
             "Write, finish, finalize and accept ask for the activation under which the capture was opened.",
-            "publisher: an owner that was replaced between opening and writing.",
+            Witness(
+                "capture.owner_is_same",
+                "always",
+                "one-call",
+                "output-taken-by-the-owner",
+                "journal:a:call:RenewWriter#5=activation-replaced",
+                ("writer.still_active: always",),
+            ),
         ),
-        missing(
+        carried(
             "003.63",
             "Write, finish, finalize and accept ask for the original execution, as registered and mapped to its calls.",
-            "publisher: a request about another execution.",
+            Witness("capture.execution_is_registered", "always", "foreign-prepare", "intrusion"),
         ),
-        missing(
+        carried(
             "003.64",
             "Write, finish, finalize and accept ask for the identity of the capture.",
-            "publisher: a request about another capture.",
+            Witness("capture.candidate_is_finalized", "always", "foreign-result", "intrusion"),
         ),
         later(
             "003.65",
@@ -352,10 +387,11 @@ OWNERSHIP = Section(
                 ("transport.reply_is_mine: always",),
             ),
         ),
-        missing(
+        carried(
             "003.69",
             "The Broker does so by the protocol that was saved for the execution, and never falls back to version 2.",
-            "tools: an execution under protocol v2 beside one under v3.",
+            Witness("execution.protocol_of", "v2", "mixed-batch", "promise"),
+            Witness("execution.shell_runs_by", "always", "foreign-start", "outsider-changes-nothing"),
         ),
     ),
 )

@@ -7,15 +7,16 @@ from scenarios.trace.sentence import Section, Witness, carried, later, missing, 
 SCOPE = Section(
     "Problem and scope",
     (
-        missing(
+        carried(
             "003.1",
             "A Hosted turn runs Shell commands only under a profile that was chosen for them explicitly.",
-            "tools: a Session under another profile, whose model asks for a Shell.",
+            Witness("profile.offers", "always", "shell-outside", "session-stays-as-defined"),
         ),
-        missing(
+        carried(
             "003.2",
             "The Shell profile offers reading, writing and editing of files as Hosted turns had them before.",
-            "tools: file calls beside a Shell.",
+            Witness("profile.offers", "Shell without files", "mixed-batch", "promise"),
+            Witness("files.is_file_tool", "never", "mixed-batch", "promise"),
         ),
         carried(
             "003.3",
@@ -27,20 +28,25 @@ SCOPE = Section(
             "The Shell profile holds no further tool.",
             Witness("profile.offers", "always", "foreign-tool", "promise"),
         ),
-        missing(
+        carried(
             "003.5",
             "A turn without tools goes exactly as it did before there was the profile.",
-            "tools: one turn of text under either profile, compared event by event.",
+            Witness("profile.warms", "always", "no-tools", "runtime-is-for-tools"),
+            Witness("settlement.must_release", "always", "no-tools", "released-before-settled"),
         ),
-        missing(
+        carried(
             "003.6",
             "A turn under the profile of file tools goes exactly as it did before.",
-            "tools: one turn of file calls under either profile, compared event by event.",
+            Witness("capture.needs_publisher", "always", "files-profile", "listener-is-for-shell"),
+            Witness("execution.protocol_of", "v3", "files-profile", "promise"),
+            Witness("files.tells", "nothing", "files-profile", "file-answer-is-told"),
         ),
-        missing(
+        carried(
             "003.7",
             "Only a worker that was provisioned on its owner's host is served.",
-            "publisher: a worker is handed the address of another host.",
+            Witness(
+                "profile.provisioner_serves", "always", "foreign-provisioner", "session-stays-as-defined"
+            ),
         ),
         not_simulable(
             "003.8",

@@ -24,25 +24,33 @@ STORAGE = Section(
             "SQL",
             "The Store in memory has one table for what SQL keeps in that one.",
         ),
-        missing(
+        carried(
             "003.72",
             "The publication admits content of tool results, of at most 1 MiB.",
-            "sizes: content at its bound and beyond.",
+            Witness(
+                "writer.output_fits", "content of any size", "large-publication", "outsider-changes-nothing"
+            ),
         ),
-        missing(
+        carried(
             "003.73",
             "The publication admits pages, of at most 256 KiB.",
-            "sizes: a page at its bound and beyond.",
+            Witness(
+                "writer.output_fits", "pages of any size", "large-publication", "outsider-changes-nothing"
+            ),
         ),
-        missing(
+        carried(
             "003.74",
             "The publication admits manifests, of at most 64 KiB.",
-            "sizes: a manifest at its bound and beyond.",
+            Witness(
+                "writer.output_fits", "manifests of any size", "large-publication", "outsider-changes-nothing"
+            ),
         ),
-        missing(
+        carried(
             "003.75",
             "The publication admits no other kind of resource.",
-            "publisher: a publication of another kind.",
+            Witness(
+                "writer.output_fits", "a kind of one's own", "foreign-publication", "outsider-changes-nothing"
+            ),
         ),
         carried(
             "003.76",
@@ -74,10 +82,10 @@ STORAGE = Section(
                 "journal:a:call:Publish.content#1=duplicated",
             ),
         ),
-        missing(
+        carried(
             "003.79",
             "Publishing other bytes or metadata under an id that is used conflicts.",
-            "publisher: other bytes under a used id.",
+            Witness("writer.output_conflicts", "never", "foreign-publication", "immutable-resources"),
         ),
         missing(
             "003.80",
@@ -119,18 +127,21 @@ STORAGE = Section(
                 "worker:w:call:WriteOutput.stdout#1=duplicated",
             ),
         ),
-        missing(
+        carried(
             "003.84",
             "The adapter takes only standard output and standard error.",
-            "publisher: a write to a third stream.",
+            Witness("capture.stream_is_known", "always", "foreign-write", "intrusion"),
         ),
-        missing(
-            "003.85", "The adapter takes ordinals only without a gap.", "publisher: a segment that skips one."
+        carried(
+            "003.85",
+            "The adapter takes ordinals only without a gap.",
+            Witness("capture.offset_follows", "always", "stolen-gap", "complete-means-complete"),
         ),
-        missing(
+        carried(
             "003.86",
             "What is known of open uploads is bounded in memory.",
-            "sizes: more segments and pages than the bounds allow.",
+            Witness("capture.within_bounds", "pages is one more", "size-stream-plus-one", "promise"),
+            Witness("capture.within_bounds", "last_ordinal is one more", "size-ordinal-plus-one", "promise"),
         ),
         carried(
             "003.87",

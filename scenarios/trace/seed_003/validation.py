@@ -12,10 +12,10 @@ VALIDATION = Section(
             "No ordinary route of the daemon is added or leads elsewhere.",
             "There is no daemon and no routing in the simulated world, only requests to actors.",
         ),
-        missing(
+        carried(
             "003.173",
             "It is tested that publications are immutable.",
-            "publisher: other bytes under a used id.",
+            Witness("writer.output_conflicts", "never", "foreign-publication", "immutable-resources"),
         ),
         carried(
             "003.174",
@@ -53,10 +53,12 @@ VALIDATION = Section(
                 "store:commit:Output.content#1=altered-at-rest",
             ),
         ),
-        missing(
+        carried(
             "003.176",
             "It is tested that identities of other Sessions and activations are refused.",
-            "publisher: requests across Sessions and activations.",
+            Witness("writer.may_publish", "whoever it is", "foreign-publication", "outsider-changes-nothing"),
+            Witness("capture.execution_is_registered", "always", "foreign-prepare", "intrusion"),
+            Witness("capture.bearer_opens", "always", "old-capabilities", "intrusion"),
         ),
         carried(
             "003.177",
@@ -82,10 +84,11 @@ VALIDATION = Section(
                 "execution.next_state", "a cancelled run is settled", "cancel-running", "settled-is-terminal"
             ),
         ),
-        missing(
+        carried(
             "003.181",
             "That turns of files alone, and without tools, go as before is tested.",
-            "tools: such turns compared event by event.",
+            Witness("capture.needs_publisher", "always", "files-profile", "listener-is-for-shell"),
+            Witness("profile.warms", "always", "no-tools", "runtime-is-for-tools"),
         ),
         carried(
             "003.182",

@@ -292,7 +292,8 @@ class ToolTurn:
         call, worker_call, captured = planned.call, planned.worker_call, bool(planned.input_digest)
         reference = Reference(name, worker_call, self.prompt, self.generation, planned.input_digest)
         digest = planned.input_digest or planned.payload_digest.removeprefix("sha256:")
-        self.bindings[name] = Binding(name, call.id, worker_call if captured else name, digest, "dispatch")
+        invocation = self.ask(execution.invocation_of, planned.protocol, worker_call, name)
+        self.bindings[name] = Binding(name, call.id, invocation, digest, "dispatch")
         args_ref = f"{worker_call}.args"
         await Call(self.journal, StageResource(f"{worker_call}.definition", call.name.encode()))
         await Call(self.journal, StageResource(args_ref, planned.input))

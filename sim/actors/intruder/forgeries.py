@@ -331,6 +331,12 @@ def _of_store() -> Iterator[Forgery]:
     yield "Publish", "stolen token", _publishing()
     yield "Publish", "wrong kind", _publishing(kind="secret")
     yield "Publish", "oversized", _publishing(kind="manifest", content=b"x" * TOO_LARGE)
+    for wrong, kind, bound in (
+        ("content over its bound", "content", 1024 * 1024),
+        ("a page over its bound", "page", 256 * 1024),
+        ("a manifest over its bound", "manifest", 64 * 1024),
+    ):
+        yield "Publish", wrong, _publishing(kind=kind, content=b"x" * (bound + 1))
     yield "Publish", "wrong digest", _publishing(digest="0" * 64)
     yield "Publish", "other bytes", _republishing(content=b"other bytes")
     yield "Publish", "other kind", _republishing(kind="page")

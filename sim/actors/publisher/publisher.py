@@ -295,9 +295,9 @@ class Publisher(Actor):
         return opened
 
     def stream(self, segments: Segments, name: str) -> Stream:
-        """One of the two streams."""
+        """One of the two streams; another one would begin here, if the rule let it."""
         _require(self.ask(capture.stream_is_known, name))
-        return segments.streams[name]
+        return segments.streams.setdefault(name, Stream(name))
 
     async def check_owner(self, owner: Ownership) -> None:
         """Writer and activation are still those that opened the capture."""
