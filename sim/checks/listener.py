@@ -22,6 +22,7 @@ from sim.checks.check import (
     recorded,
     wrote,
 )
+from sim.checks.durable import COPY
 from sim.effects import Secret
 from sim.facts import StoredResource
 from sim.history import Began, Crashed
@@ -220,13 +221,9 @@ def _is_served(served: Served, answer: object, scene: Scene) -> Told[Served]:
     return (*others, (execution, stream, scene.event.at)), None
 
 
-def _copied(own: tuple[str, str], scene: Scene) -> bool:
+def _copied(stream: str, scene: Scene) -> bool:
     """Whether an operation of this stream arrived twice: the answer to its second copy is nobody's."""
-    arrived = [each.exchange for each in scene.began.values() if each.exchange in scene.requests]
-    twice: list[Any] = [
-        scene.requests[exchange].request for exchange in set(arrived) if arrived.count(exchange) > 1
-    ]
-    return any(isinstance(each, UNDER_WAY) and (each.execution, each.stream) == own for each in twice)
+    return any(began.label.endswith(f".{stream}{COPY}") for began in scene.began.values())
 
 
 def _begins(served: Served, request: CheckWriter, scene: Scene) -> Told[Served]:
@@ -239,7 +236,7 @@ def _begins(served: Served, request: CheckWriter, scene: Scene) -> Told[Served]:
     since = [each[:2] for each in served if each[2] >= began.at]
     own = (asks.execution, asks.stream)
     other = any(execution == asks.execution for execution, _ in since)
-    alone = own in since or not other or _copied(own, scene)
+    alone = own in since or not other or _copied(asks.stream, scene)
     return served, None if alone else f"{asks.stream} of {asks.execution} waited for the other stream"
 
 
