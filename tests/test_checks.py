@@ -1278,19 +1278,6 @@ bad(
 # --- what a model is told
 
 
-def told_beside(notice: str) -> Story:
-    """A result that tells this beside its preview."""
-    return admitted().record(ToolResult("a.p1", 1, "e1", (Response("c1", SHELL, f"{TOLD}{notice}"),)))
-
-
-good("no-path-is-told", lambda: told_beside("\n[retained with this Session]"))
-bad(
-    "no-path-is-told",
-    lambda: told_beside("\nsee /var/output"),
-    "the model is told of e1: '\n[status: success, exit code: 0]\nsee /var/output'",
-)
-
-
 good("admitted-is-recorded", lambda: Story().accept())
 bad(
     "admitted-is-recorded",
@@ -1948,15 +1935,6 @@ bad(
 # --- what is read again
 
 
-def reads(end: int) -> Story:
-    """The owner reads a segment up to there at once."""
-    return Story().ask("publisher:a", "journal:a", ReadOutput("segment", 0, end))
-
-
-good("read-in-ranges", lambda: reads(16_777_216))
-bad("read-in-ranges", lambda: reads(16_777_217), "16777217 bytes of segment are read at once")
-
-
 # --- who takes output, and what a checkpoint binds
 
 
@@ -1981,10 +1959,6 @@ def binds(invocation: str) -> Story:
     story = Story().assistant().prepare().intent()
     story.invocation = invocation
     return story.checkpoint()
-
-
-good("binding-keeps-its-calls", lambda: binds("w1"))
-bad("binding-keeps-its-calls", lambda: binds("e1"), "a checkpoint binds e1 to e1")
 
 
 # --- what is told

@@ -36,7 +36,6 @@ from sim.protocol import (
     Confirm,
     Entry,
     Publish,
-    ReadOutput,
     Receipt,
     Seal,
     ToolReceipt,
@@ -270,30 +269,10 @@ ACK_OF_THE_OPEN_TURN = Check(
     ),
 )
 
-# --- read again
-
-RANGE = 16 * 1024 * 1024
-"""The most bytes that are read again at once (behaviour §5)."""
-
-
-def _reads(state: bool, request: ReadOutput, scene: Scene) -> Told[bool]:
-    length = request.end - request.start
-    return state, f"{length} bytes of {request.resource} are read at once" if length > RANGE else None
-
-
-READ_IN_RANGES = Check(
-    "read-in-ranges",
-    cites="003 Identity, admission and model history",
-    says="Output is read again in ranges of at most 16 MiB.",
-    start=False,
-    hears=(asked(ReadOutput, at_all, _reads),),
-)
-
 CHECKS = (
     COMPLETE_MEANS_COMPLETE,
     IMMUTABLE_RESOURCES,
     CONFLICTS_ARE_ABOUT_BYTES,
     EXACT_ACK,
     ACK_OF_THE_OPEN_TURN,
-    READ_IN_RANGES,
 )

@@ -22,8 +22,6 @@ from sim.deeds import Spawn
 from sim.facts import RESOURCES
 from sim.protocol import (
     Assistant,
-    Binding,
-    Checkpoint,
     Entry,
     Execute,
     ExecuteFileTool,
@@ -172,31 +170,4 @@ CALLS_KEPT_APART = Check(
     hears=(asked(Execute, by_reference, _identified),),
 )
 
-UNCAPTURED = "managed-tool/v2"
-"""The protocol of the file tools, as an intent names it."""
-
-
-def _misnamed(binding: Binding, intent: ToolIntent) -> bool:
-    """Whether a binding names another call than its intent; a file tool is invoked by the id of its execution."""
-    invocation = intent.execution if intent.protocol == UNCAPTURED else intent.worker_call
-    return (binding.model_call, binding.worker_call) != (intent.model_call, invocation)
-
-
-def _bound(state: bool, entry: Entry, scene: Scene) -> Told[bool]:
-    checkpoint: Any = entry.record
-    for binding in checkpoint.bindings:
-        intended = scene.intended.get(binding.execution)
-        if intended is not None and _misnamed(binding, intended.intent):
-            return state, f"a checkpoint binds {binding.execution} to {binding.worker_call}"
-    return state, None
-
-
-BINDING_KEEPS_ITS_CALLS = Check(
-    "binding-keeps-its-calls",
-    cites="003 Identity; behaviour §1.4",
-    says="A checkpoint binds an execution to its model call, and to its worker call or, by v2, to itself.",
-    start=False,
-    hears=(recorded(Checkpoint, by_session, _bound),),
-)
-
-CHECKS = (CALLS_AS_THE_MODEL_MADE_THEM, ONE_ARGUMENT, CALLS_KEPT_APART, BINDING_KEEPS_ITS_CALLS)
+CHECKS = (CALLS_AS_THE_MODEL_MADE_THEM, ONE_ARGUMENT, CALLS_KEPT_APART)

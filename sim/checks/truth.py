@@ -305,35 +305,6 @@ PREVIEW_IS_BOUNDED = Check(
 )
 
 
-BESIDE_MOST = 256
-"""What the model is told beside the preview: the notice and the status, in bytes."""
-PATHS = re.compile(r"(?:^|[\s'\"])(?:/|~/|[A-Za-z]:\\)\w|\.tmp\b|tmp/")
-"""What looks like a path, or a temporary file."""
-
-
-def _notes(known: Envelope | None, entry: Entry, scene: Scene) -> Told[Envelope | None]:
-    result: Any = entry.record
-    if known is None:
-        return known, None
-    for response in result.responses:
-        beside = response.text.replace(known.preview, "", 1)
-        if len(beside.encode()) > BESIDE_MOST or PATHS.search(beside):
-            return known, f"the model is told of {result.execution}: '{beside[:60]}'"
-    return known, None
-
-
-NO_PATH_IS_TOLD = Check(
-    "no-path-is-told",
-    cites="003 Ownership and transport",
-    says="Beside the preview a model is told a notice and a status, and no path of a worker or temporary file.",
-    start=None,
-    hears=(
-        recorded(ToolReceipt, by_recorded_execution, _enveloped),
-        recorded(ToolResult, by_recorded_execution, _notes),
-    ),
-)
-
-
 # --- the end of a turn
 
 
@@ -383,6 +354,5 @@ CHECKS = (
     REFUSALS_SAY_WHY,
     ENVELOPE_TELLS_WHAT_HAPPENED,
     PREVIEW_IS_BOUNDED,
-    NO_PATH_IS_TOLD,
     SETTLED_AS_TOLD,
 )

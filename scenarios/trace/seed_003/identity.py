@@ -84,7 +84,7 @@ IDENTITY = Section(
         carried(
             "003.105",
             "The binding keeps the worker call's id as that of its invocation.",
-            Witness("execution.invocation_of", "the execution", "one-call", "binding-keeps-its-calls"),
+            Witness("execution.invocation_of", "the execution", "one-call", "checkpoint-is-bound"),
         ),
         carried(
             "003.106",
@@ -156,7 +156,7 @@ IDENTITY = Section(
         carried(
             "003.115",
             "Output is read again in bounded ranges.",
-            Witness("capture.range_end", "of any length", "one-call", "read-in-ranges"),
+            Witness("capture.range_end", "of any length", "one-call", "reread-before-receipt"),
         ),
         carried(
             "003.116",

@@ -289,7 +289,7 @@ class ToolTurn:
 
     async def record_intent(self, planned: Invocation, name: str, protocol: str) -> RegisterCapture:
         """The actual input and the intent become durable together: the mapping that admission verifies."""
-        call, worker_call, captured = planned.call, planned.worker_call, bool(planned.input_digest)
+        call, worker_call = planned.call, planned.worker_call
         reference = Reference(name, worker_call, self.prompt, self.generation, planned.input_digest)
         digest = planned.input_digest or planned.payload_digest.removeprefix("sha256:")
         invocation = self.ask(execution.invocation_of, planned.protocol, worker_call, name)
