@@ -300,7 +300,7 @@ MORE: dict[str, dict[str, Answer]] = {
         "always": constant("No."),
         "names the value": lambda call: files.call_error.answer(call) and f"Wrong: {call.arguments}",
     },
-    "files.file_written": {"none": constant("")},
+    "files.files_written": {"none": constant(())},
     "files.tells": {
         "nothing": lambda call, name, envelope: Response(call, name, "", envelope.status != "success"),
         "as a success": lambda call, name, envelope: Response(call, name, envelope.preview),

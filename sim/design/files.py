@@ -50,10 +50,10 @@ def is_file_tool(tool: str) -> bool:
 
 
 @rule("behaviour §2.3", without="a file is overwritten of which no earlier state can be named")
-def file_written(call: ToolCall) -> str:
-    """The file that a call is going to change, for the file history; empty when it changes none."""
-    path = (fields_of(call) or {}).get("file_path", "")
-    return path if call.name in WRITING and isinstance(path, str) else ""
+def files_written(calls: tuple[ToolCall, ...]) -> tuple[str, ...]:
+    """The files that the calls of a batch are going to change, for the file history; none of a call that is refused."""
+    changing = [call for call in calls if call.name in WRITING and not call_error.answer(call)]
+    return tuple(dict.fromkeys(str((fields_of(call) or {})["file_path"]) for call in changing))
 
 
 @rule("behaviour §2.3", without="the model cannot see what a file tool answered, or that it failed")

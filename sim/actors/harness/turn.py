@@ -455,9 +455,7 @@ class ToolTurn:
 
     async def keep_files(self, batch: Batch, state: str) -> None:
         """The files that this batch writes, in the file history: before its first dispatch, and behind all results."""
-        accepted = [call for call in batch.calls if not self.file_error(call)]
-        written = dict.fromkeys(self.ask(files.file_written, call) for call in accepted)
-        named = tuple(file for file in written if file)
+        named = self.ask(files.files_written, batch.calls)
         if named:
             await self.append(FileHistory(self.prompt, batch.round, state, named))
 
