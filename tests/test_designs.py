@@ -140,7 +140,7 @@ def test_the_seeds_checks_object_to_a_policy(name, policy, check):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_the_faults_of_a_policys_row_land_under_every_design(row):
+def test_the_faults_of_a_row_land_under_every_design(row):
     for policy in DESIGNS:
         assert played(row.name, policy).missed == ()
 
@@ -160,9 +160,9 @@ def test_a_wrong_design_names_the_nearest_and_ends_with_2(tmp_path: Path):
         ["sweep", "one-call", "--out", str(tmp_path)],
         ["list", "points", "one-call"],
     ):
-        result = turnproof(*words, "--design", "queue-when-bussy")
+        result = turnproof(*words, "--design", "queue-if-busy")
         assert result.exit_code == 2
-        assert "Unknown design 'queue-when-bussy'. Nearest: queue-when-busy." in result.stderr
+        assert "Unknown design 'queue-if-busy'. Nearest: queue-when-busy." in result.stderr
 
 
 def test_designs_are_listed_and_explained():
