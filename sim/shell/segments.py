@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Awaitable, Callable
 
 from sim.content import Content, feed, join, sha256
 from sim.design import Limits, capture
-from sim.effects import Call, Failed, Uncertain
+from sim.effects import Failed, Uncertain
 from sim.ids import segment_resource_id
-from sim.protocol import STREAMS, Capture, Envelope, Physical, PublishOutput, Seal
+from sim.protocol import STREAMS, Capture, Envelope, Physical, Published, PublishOutput, Seal
 from sim.rule import Decide
 from sim.shell.retained import (
     REFUSED,
@@ -19,6 +20,9 @@ from sim.shell.retained import (
     StreamPages,
     encoded,
 )
+
+Publish = Callable[[PublishOutput], Awaitable[Published]]
+"""Makes one piece durable at once. Failed or Uncertain: it is not, or nobody knows."""
 
 
 class Stream:
@@ -41,9 +45,9 @@ class Stream:
 class Segments:
     """The sequential segment adapter of one capture (003 Durable output storage). What failed once stays failed."""
 
-    def __init__(self, capture_id: str, journal: str, ask: Decide, limits: Limits) -> None:
+    def __init__(self, capture_id: str, publish: Publish, ask: Decide, limits: Limits) -> None:
         self.capture_id = capture_id
-        self.journal = journal
+        self.publish = publish
         self.ask = ask
         self.limits = limits
         self.reason = ""
@@ -151,7 +155,7 @@ class Segments:
         """Make a piece durable, once: a refusal or doubt fails the capture for ever. Answers its digest."""
         digest = sha256(content)
         try:
-            published = await Call(self.journal, PublishOutput(kind, resource, content))
+            published = await self.publish(PublishOutput(kind, resource, content))
         except (Failed, Uncertain):
             self.fail(capture.STORAGE_FAILED)
             raise

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
 from sim.actors.harness.calls import Batch, Invocation, Owner, Reserved
 from sim.actors.harness.session import Harness
 from sim.actors.harness.turn import RecoveryRequired, ToolTurn
-from sim.content import Content
 from sim.deeds import NO_CODE, Spawn
 from sim.design import Limits, admission, cancel, execution, local, settlement
-from sim.effects import Call, Disk, Failed, Uncertain
+from sim.effects import Call, Disk, Failed
 from sim.facts import ROOTS, Root
 from sim.ids import capture_id
 from sim.protocol import (
@@ -39,35 +39,12 @@ from sim.protocol import (
 from sim.rule import Decide
 from sim.scenario import Program
 from sim.shell.admission import Admission
-from sim.shell.drain import Drain
 from sim.shell.foreground import Foreground
 from sim.shell.segments import Segments
+from sim.shell.sink import Sink
 from sim.text import utf8
 
 ROOT_MOVED = "local_session_root_moved"
-
-
-class Sink(Drain):
-    """What a process writes goes straight into the segments of its capture."""
-
-    def __init__(self, segments: Segments) -> None:
-        super().__init__(segments.ask, segments.limits)
-        self.segments = segments
-
-    async def take(self, stream: str, offset: int, content: Content) -> bool:
-        """Publish what fills a segment, and keep the rest in its buffer."""
-        try:
-            await self.segments.append(self.segments.streams[stream], content)
-        except (Failed, Uncertain):
-            return False
-        return True
-
-    async def end(self, stream: str, complete: bool) -> bool:
-        """Seal a stream of which every byte was taken."""
-        try:
-            return await self.segments.end(self.segments.streams[stream], complete)
-        except (Failed, Uncertain):
-            return False
 
 
 class LocalTurn(ToolTurn):
@@ -180,7 +157,7 @@ class LocalTurn(ToolTurn):
         reference, session = call.reference, self.owner.session
         key = {"tenantId": "tenant", "sessionId": session}
         name = capture_id(key, reference.execution, str(reference.generation))
-        segments = Segments(name, self.journal, self.ask, self.limits)
+        segments = Segments(name, partial(Call, self.journal), self.ask, self.limits)
         command = str((admission.fields_of(call.call) or {}).get("command"))
         spawn = Spawn(reference.execution, reference.worker_call, self.owner.workspace, utf8(command))
         self.running = Foreground(spawn, self.programs(command), Sink(segments))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from sim.actor import Actor
@@ -231,7 +232,7 @@ class Publisher(Actor):
             await self.check_owner(owner)
         key = {"tenantId": "tenant", "sessionId": self.session}
         name = capture_id(key, reference.execution, str(reference.generation))
-        segments = Segments(name, self.journal, self.ask, self.limits)
+        segments = Segments(name, partial(Call, self.journal), self.ask, self.limits)
         self.captures[reference.execution] = Opened(owner, segments)
         return CaptureOpened(name)
 

@@ -1,0 +1,6 @@
+"""The Session Store on SQL, and what shares its database."""
+
+from sim.actors.store.records import CommitRecords, ExtendWriter, KeepOutput, SealLease, TakeWriter
+from sim.actors.store.store import Store
+
+__all__ = ["CommitRecords", "ExtendWriter", "KeepOutput", "SealLease", "Store", "TakeWriter"]
