@@ -124,6 +124,7 @@ class Campaign:
             shard=shard,
             traced=self.bench.traced(),
             named=self.bench.named,
+            store=self.bench.store,
         )
 
     def plan(self, row: str, index: int) -> Plan:

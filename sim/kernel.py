@@ -47,7 +47,8 @@ from sim.effects import (
 from sim.lives import Host, Life, Process
 from sim.points import ACT, CALL, COMMIT, NO_FAULTS, Plan, Watcher
 from sim.rule import Decide, Rule
-from sim.storage.memory import MemoryDatabase, MemoryOutside
+from sim.storage.memory import MemoryOutside
+from sim.storage.port import Database
 from sim.trouble import OF_PROCESSES, Trouble
 
 HOP_MS = 1
@@ -150,7 +151,7 @@ class Kernel:
 
     def __init__(
         self,
-        database: MemoryDatabase,
+        database: Database,
         outside: MemoryOutside,
         design: Design,
         plan: Plan = NO_FAULTS,

@@ -31,15 +31,22 @@ from sim.scenario import (
     usual,
 )
 from sim.storage.memory import MemoryDatabase, MemoryOutside
+from sim.storage.port import Database
 
 DECOY = ("harness", "effects.log", b"untouched\n")
 """A file in the harness's own directory, named like the one that commands change in their Workspaces."""
 
 
 def run(
-    scenario: Scenario, plan: Plan = NO_FAULTS, design: Design = SCALED, watcher: Watcher | None = None
+    scenario: Scenario,
+    plan: Plan = NO_FAULTS,
+    design: Design = SCALED,
+    watcher: Watcher | None = None,
+    storage: Callable[[], Database] = MemoryDatabase,
 ) -> History:
     """Play ``scenario`` once. Equal arguments give an equal history, on any machine.
+
+    ``storage`` makes the run's database, which is empty; whatever keeps it, the history is the same.
 
     Raises:
         IllFormed: a prompt, a model's text or an id of the scenario is no well-formed Unicode, or nobody can play one
@@ -48,7 +55,7 @@ def run(
     refuse_ill_formed(scenario)
     outside = MemoryOutside()
     outside.append(*DECOY)
-    kernel = Kernel(MemoryDatabase(), outside, design, plan, CIRCUMSTANCES, watcher, milestones(scenario))
+    kernel = Kernel(storage(), outside, design, plan, CIRCUMSTANCES, watcher, milestones(scenario))
     probes = {session.workspace: probe_of(session) for session in scenario.sessions}
     sessions = (*scenario.sessions, *probes.values())
     _host_shared(kernel, scenario, sessions, design)
