@@ -30,7 +30,18 @@ def postgresql() -> Iterator[str]:
     with _folder("postgres") as (folder, alone):
         programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
         initdb, postgres = (_program(name, *programs) for name in ("initdb", "postgres"))
-        made = ["-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+        made = [
+            "-D",
+            folder / "data",
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+        ]
         subprocess.run([initdb, *made], check=True, capture_output=True, cwd=folder, **alone)
         settings = {
             "listen_addresses": "",
@@ -56,7 +67,11 @@ def mariadb() -> Iterator[str]:
         login = ["--auth-root-authentication-method=normal", "--skip-test-db"]
         subprocess.run([install, *where, *login], check=True, capture_output=True, cwd=folder, **alone)
         path = folder / "socket"
-        settings = ["--skip-networking", "--innodb-flush-log-at-trx-commit=0", "--loose-innodb-snapshot-isolation=OFF"]
+        settings = [
+            "--skip-networking",
+            "--innodb-flush-log-at-trx-commit=0",
+            "--loose-innodb-snapshot-isolation=OFF",
+        ]
         command = [server, *where, f"--socket={path}", f"--pid-file={folder / 'pid'}", *settings]
         with _running(command, folder, alone) as alive:
             _until(lambda: _listens(path), OSError, alive)

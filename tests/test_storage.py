@@ -27,6 +27,7 @@ from sqlalchemy import Engine
 from test_cli import turnproof
 
 import sim
+from reports.bench import House
 from scenarios.rows import ROWS
 from sim.actors.broker import BindRuntime, ClaimWorkspace
 from sim.actors.store import CommitRecords, ExtendWriter, TakeWriter
@@ -58,13 +59,31 @@ from sim.facts import (
     journal_key,
 )
 from sim.history import Write, encoded
-from sim.protocol import FOREGROUND_SHELL, Acquire, ActivationChanged, Appended, Assistant, Entry, ToolCall, UserMessage
+from sim.protocol import (
+    FOREGROUND_SHELL,
+    Acquire,
+    ActivationChanged,
+    Appended,
+    Assistant,
+    Entry,
+    ToolCall,
+    UserMessage,
+)
 from sim.rule import Rule
 from sim.run import run
 from sim.storage.engines import SqliteMemory, server, sqlite
 from sim.storage.memory import MemoryDatabase
 from sim.storage.port import Database
-from sim.storage.schema import GENERATIONS, LONGEST_NAME, METADATA, OF_A_SESSION, PARENTS, SESSION, SHAPES, UNIQUE
+from sim.storage.schema import (
+    GENERATIONS,
+    LONGEST_NAME,
+    METADATA,
+    OF_A_SESSION,
+    PARENTS,
+    SESSION,
+    SHAPES,
+    UNIQUE,
+)
 from sim.storage.sql import Reads, SqlDatabase
 
 SERVERS = {"postgresql": postgresql, "mariadb": mariadb}
@@ -169,7 +188,9 @@ in_sql = on(*SQL)
 shared = between(*SHARED)
 
 
-@pytest.mark.skipif(os.environ.get("CI") != "true", reason="only what is tested for everybody must have a server")
+@pytest.mark.skipif(
+    os.environ.get("CI") != "true", reason="only what is tested for everybody must have a server"
+)
 def test_where_it_is_tested_for_everybody_a_server_is_there(servers: Servers) -> None:
     def is_there(name: str) -> bool:
         try:
@@ -317,7 +338,13 @@ def test_a_key_of_the_longest_name_is_kept(database: Database) -> None:
 @everywhere
 @pytest.mark.parametrize(
     "told",
-    [b"", bytes(range(256)), bytes(range(256)) * 4_096, "\ud800 \udc00".encode("utf-8", "surrogatepass"), generated("x", 1 << 27)],
+    [
+        b"",
+        bytes(range(256)),
+        bytes(range(256)) * 4_096,
+        "\ud800 \udc00".encode("utf-8", "surrogatepass"),
+        generated("x", 1 << 27),
+    ],
     ids=["empty", "every byte", "1 MiB", "half pairs", "128 MiB told by its seed"],
 )
 def test_content_of_any_size_comes_back_byte_for_byte(database: Database, told: Any) -> None:
@@ -402,7 +429,9 @@ BREACHES: list[tuple[str, Table[Any], str, Any]] = [
 
 
 @in_sql
-@pytest.mark.parametrize(("table", "key", "row"), [breach[1:] for breach in BREACHES], ids=[b[0] for b in BREACHES])
+@pytest.mark.parametrize(
+    ("table", "key", "row"), [breach[1:] for breach in BREACHES], ids=[b[0] for b in BREACHES]
+)
 def test_the_database_refuses_what_no_rule_may_let_through(
     workspace: Database, table: Table[Any], key: str, row: Any, request: pytest.FixtureRequest
 ) -> None:
@@ -474,7 +503,9 @@ def told(database: SqlDatabase, transaction: Transaction[Any], now: int) -> Any:
 class Meeting:
     """Two transactions on two connections: the second begins when the first has read and stands still."""
 
-    def __init__(self, one: SqlDatabase, first: Transaction[Any], two: SqlDatabase, second: Transaction[Any], now: int) -> None:
+    def __init__(
+        self, one: SqlDatabase, first: Transaction[Any], two: SqlDatabase, second: Transaction[Any], now: int
+    ) -> None:
         reached, go = threading.Event(), threading.Event()
         with ThreadPoolExecutor(2) as threads:
             begun: Future[Any] = threads.submit(told, one, Paused(first, reached, go), now)
@@ -566,7 +597,10 @@ def test_of_two_takeovers_one_is_told_that_the_lease_lives(connect: Connect) -> 
     ]
     held = one.get(WRITERS, "s")
     assert held is not None
-    assert (held.generation, held.owner) == (2, "b" if met.first != "managed_session_writer_conflict" else "c")
+    assert (held.generation, held.owner) == (
+        2,
+        "b" if met.first != "managed_session_writer_conflict" else "c",
+    )
 
 
 @shared
@@ -594,7 +628,9 @@ def test_a_command_that_is_sent_twice_at_once_is_committed_once_and_answered_twi
 def test_of_two_claims_of_a_workspace_one_is_told_that_it_is_busy(connect: Connect) -> None:
     one, two = connect(), connect()
     apply(one, BindRuntime("w", 1))
-    met = Meeting(one, ClaimWorkspace(Acquire("a", "a.p1", "w")), two, ClaimWorkspace(Acquire("b", "b.p1", "w")), 0)
+    met = Meeting(
+        one, ClaimWorkspace(Acquire("a", "a.p1", "w")), two, ClaimWorkspace(Acquire("b", "b.p1", "w")), 0
+    )
     assert [met.first, met.second].count("workspace_busy") == 1
     assert [met.first, met.second].count(None) == 1
     assert len(one.rows(LEASES, "")) == 1
@@ -689,7 +725,9 @@ def test_any_sequence_of_transactions_leaves_sqlite_as_the_reference(sequence: l
 @on(*SHARED)
 @settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sequence=transactions)
-def test_any_sequence_of_transactions_leaves_a_server_as_the_reference(database: SqlDatabase, sequence: list[Any]) -> None:
+def test_any_sequence_of_transactions_leaves_a_server_as_the_reference(
+    database: SqlDatabase, sequence: list[Any]
+) -> None:
     alike(database, sequence)
 
 
@@ -709,10 +747,13 @@ def test_a_row_has_the_same_history_on_a_server(database: SqlDatabase, row: str)
     assert played(row, lambda: database) == played(row)
 
 
-@pytest.mark.parametrize("words", [["text-only", "-j2"], ["one-call", "crash-*", "-j1"], ["cases", "-k0", "-j1"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["text-only", "-j2"], ["one-call", "crash-*", "-j1"], ["cases", "-k0", "-j1"]], ids=" ".join
+)
 def test_a_sweep_writes_the_same_runs_on_sqlite(tmp_path: Path, words: list[str]) -> None:
     for store in ("memory", "sqlite"):
-        turnproof("sweep", *words, "--store", store, "--out", str(tmp_path / store))
+        swept = turnproof("sweep", *words, "--store", store, "--out", str(tmp_path / store), bench=House())
+        assert swept.exit_code == 0, swept.output
     memory, made = ((tmp_path / store / "runs.jsonl").read_bytes() for store in ("memory", "sqlite"))
     assert made == memory
     assert made.count(b"\n") > 50
@@ -747,7 +788,9 @@ for number in range(26):
 
 
 @pytest.mark.parametrize("told_of", [7, 25], ids=["while it commits", "in the middle of a transaction"])
-def test_a_store_that_is_killed_keeps_what_it_committed_and_nothing_else(tmp_path: Path, told_of: int) -> None:
+def test_a_store_that_is_killed_keeps_what_it_committed_and_nothing_else(
+    tmp_path: Path, told_of: int
+) -> None:
     path = str(tmp_path / "facts.db")
     root = str(Path(__file__).resolve().parent.parent)
     command = [sys.executable, "-c", KEEPER, path, root]

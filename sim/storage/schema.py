@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType, ModuleType
-from typing import Any, Union, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from sqlalchemy import BigInteger, Column, ForeignKey, LargeBinary, MetaData, UniqueConstraint
@@ -73,30 +73,24 @@ def bytes_text(kept: bytes) -> str:
 
 def declared(module: ModuleType) -> dict[str, Any]:
     """The type of the rows of each table that a module declares as ``NAME: Table[Row]``."""
-    hints = get_type_hints(module)
-    tables = {name: table for name, table in vars(module).items() if isinstance(table, Table)}
-    return {table.name: hints[name].__args__[0] for name, table in tables.items()}
+    hints = {name: hint for name, hint in get_type_hints(module).items() if get_origin(hint) is Table}
+    return {getattr(module, name).name: get_args(hint)[0] for name, hint in hints.items()}
 
 
 class Shape:
-    """How the rows of one table become columns, and columns rows. A row that is no struct is one column."""
+    """How the rows of one table become columns, and columns rows."""
 
-    def __init__(self, name: str, row: Any) -> None:
+    def __init__(self, name: str, row: type[msgspec.Struct]) -> None:
         self.name = name
         self.in_session = name in OF_A_SESSION
-        fields = get_type_hints(row) if isinstance(row, type) and issubclass(row, msgspec.Struct) else {}
-        self.types: dict[str, Any] = {field: fields[field] for field in getattr(row, "__struct_fields__", ())}
-        self._make: Callable[..., Any] = row
-        if not self.types:
-            self.types = {"row": row}
-            self._make = _itself
+        hints = get_type_hints(row)
+        self.types: dict[str, Any] = {field: hints[field] for field in row.__struct_fields__}
+        self._make = row
         self._to = [(field, _writer(kind)) for field, kind in self.types.items()]
         self._from = [_reader(kind) for kind in self.types.values()]
 
     def columns(self, row: Any) -> tuple[Any, ...]:
         """The row as the database keeps it."""
-        if self._make is _itself:
-            return (_ENCODE(row),)
         return tuple([write(getattr(row, field)) for field, write in self._to])
 
     def row(self, columns: tuple[Any, ...]) -> Any:
@@ -115,23 +109,23 @@ class Shape:
         for column, kind in own.items():
             constrained = column in ("key", SESSION, *parents, *names)
             type_ = BigInteger() if kind is int else _NAME if constrained and kind is str else _BYTES
-            references = [ForeignKey(f"{parents[column]}.key")] if column in parents else []
-            number = {"autoincrement": False} if kind is int else {}
-            yield Column(column, type_, *references, primary_key=column == "key", nullable=False, **number)
+            references = (ForeignKey(f"{parents[column]}.key"),) if column in parents else ()
+            yield Column(
+                column, type_, *references, primary_key=column == "key", nullable=False, autoincrement=False
+            )
 
 
-def _itself(row: Any) -> Any:
-    return row
+def _number(number: int) -> int:
+    return number
 
 
 def _writer(kind: Any) -> Callable[[Any], Any]:
-    return _itself if kind is int else text_bytes if kind is str else _ENCODE
+    return {int: _number, str: text_bytes}.get(kind, _ENCODE)
 
 
 def _reader(kind: Any) -> Callable[[Any], Any]:
-    return (
-        _itself if kind is int else bytes_text if kind is str else msgspec.msgpack.Decoder(_family(kind)).decode
-    )
+    known = {int: _number, str: bytes_text}.get(kind)
+    return known or msgspec.msgpack.Decoder(_family(kind)).decode
 
 
 def _family(kind: Any) -> Any:

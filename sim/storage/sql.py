@@ -18,13 +18,13 @@ from sim.effects import Failed, Table, Transaction
 from sim.history import Write
 from sim.rule import Decide
 from sim.storage.port import DATABASE_FAILED
-from sim.storage.schema import GENERATIONS, METADATA, SESSION, SHAPES, Shape, bytes_text, text_bytes
+from sim.storage.schema import GENERATIONS, METADATA, SHAPES, Shape, bytes_text, text_bytes
 
 R = TypeVar("R")
 Row = TypeVar("Row")
 
-ATTEMPTS = 10
-"""How often a transaction is begun that meets others."""
+ATTEMPTS = 100
+"""How often a transaction is begun that meets others; each time it gives way, one of them was committed."""
 
 ABSENT = -1
 """What was read where no row stands; no generation is negative."""
@@ -42,22 +42,50 @@ class Reads(Enum):
     SNAPSHOT = "snapshot"
 
 
-_BEGIN = {
-    ("sqlite", Reads.LOCKING): "BEGIN IMMEDIATE",
-    ("sqlite", Reads.SNAPSHOT): "BEGIN DEFERRED",
-    ("postgresql", Reads.LOCKING): "BEGIN ISOLATION LEVEL SERIALIZABLE",
-    ("postgresql", Reads.SNAPSHOT): "BEGIN ISOLATION LEVEL REPEATABLE READ",
-    ("mysql", Reads.LOCKING): "START TRANSACTION",
-    ("mysql", Reads.SNAPSHOT): "START TRANSACTION WITH CONSISTENT SNAPSHOT",
-}
-"""How a transaction begins; each server is asked for the weakest level at which such reads keep their promise."""
+class _Server(NamedTuple):
+    """How a transaction begins on a server, and the errors for which another transaction is to blame.
 
-_CONFLICTS = {
-    "sqlite": frozenset({5, 517}),  # SQLITE_BUSY, SQLITE_BUSY_SNAPSHOT
-    "postgresql": frozenset({"40001", "40P01", "23505"}),  # serialization, deadlock, a key that came meanwhile
-    "mysql": frozenset({1213, 1020, 1062}),  # deadlock, changed since it was read, a key that came meanwhile
+    Each server is asked for the weakest level at which such reads are what they are said to be.
+    """
+
+    locking: str
+    snapshot: str
+    code: Callable[[Any], Any]
+    conflicts: frozenset[int | str]
+
+
+def _sqlite_code(error: Any) -> int | None:
+    return getattr(error, "sqlite_errorcode", None)
+
+
+def _sqlstate(error: Any) -> str | None:
+    return error.sqlstate
+
+
+def _mariadb_code(error: Any) -> int | None:
+    return error.args[0] if error.args else None
+
+
+_SERVERS = {
+    "sqlite": _Server(
+        "BEGIN IMMEDIATE",
+        "BEGIN DEFERRED",
+        _sqlite_code,
+        frozenset({5, 517}),  # busy; busy with what was changed since the snapshot
+    ),
+    "postgresql": _Server(
+        "BEGIN ISOLATION LEVEL SERIALIZABLE",
+        "BEGIN ISOLATION LEVEL REPEATABLE READ",
+        _sqlstate,
+        frozenset({"40001", "40P01", "23505"}),  # no serial order, deadlock, a key that came meanwhile
+    ),
+    "mariadb": _Server(
+        "START TRANSACTION",
+        "START TRANSACTION WITH CONSISTENT SNAPSHOT",
+        _mariadb_code,
+        frozenset({1213, 1020, 1062}),  # deadlock, changed since the snapshot, a key that came meanwhile
+    ),
 }
-"""The errors that another transaction is to blame for."""
 
 
 class _Conflict(Exception):
@@ -92,7 +120,8 @@ def _statements(shape: Shape, dialect: Dialect) -> _Statements:
     key = table.c.key
     one = select(*fields).where(key == bindparam("place"))
     several = select(key, *fields).where(key >= bindparam("first"), key < bindparam("last")).order_by(key)
-    changed = update(table).where(key == bindparam("place")).values({field: bindparam(f"new_{field.name}") for field in fields})
+    new = {field: bindparam(f"new_{field.name}") for field in fields}
+    changed = update(table).where(key == bindparam("place")).values(new)
     if generation is not None:
         changed = changed.where(table.c[generation] == bindparam("seen"))
     return _Statements(
@@ -115,16 +144,16 @@ class SqlDatabase:
     """
 
     def __init__(self, engine: Engine, reads: Reads = Reads.LOCKING) -> None:
-        name = "mysql" if engine.dialect.name == "mariadb" else engine.dialect.name
         self.statements = {table: _statements(shape, engine.dialect) for table, shape in SHAPES.items()}
         self.reads = reads
         self._connection = engine.raw_connection()
         self.driver: Any = self._connection.driver_connection
         self.cursor: Any = self.driver.cursor()
-        self._begin = _BEGIN[name, reads]
-        self._conflicts = _CONFLICTS[name]
+        self._server = _SERVERS[engine.dialect.name]
+        self._begin = self._server.locking if reads is Reads.LOCKING else self._server.snapshot
         dbapi: Any = engine.dialect.dbapi
         self._error: type[Exception] = dbapi.Error
+        self._breach: tuple[type[Exception], ...] = (dbapi.IntegrityError, dbapi.DataError)
 
     def close(self) -> None:
         """Give the connection back."""
@@ -172,8 +201,11 @@ class SqlDatabase:
                 self.driver.commit()
             except self._error as error:
                 self.driver.rollback()
-                if _code(error) not in self._conflicts:
+                if self._server.code(error) in self._server.conflicts:
+                    continue
+                if isinstance(error, self._breach):
                     raise Failed(DATABASE_FAILED, 500) from error
+                raise
             except _Conflict:
                 self.driver.rollback()
             except BaseException:
@@ -185,7 +217,7 @@ class SqlDatabase:
 
 
 class _Unit:
-    """What one transaction sees and does: a :class:`~sim.effects.Facts`. The database itself shows it its own writes."""
+    """The :class:`~sim.effects.Facts` of one transaction; the database itself shows it its own writes."""
 
     def __init__(self, database: SqlDatabase, now: int) -> None:
         self.now = now
@@ -243,11 +275,3 @@ def _range(prefix: str) -> tuple[bytes, bytes]:
     """The first key with a prefix, and what comes behind the last one; no byte of UTF-8 is 255."""
     first = text_bytes(prefix)
     return first, first[:-1] + bytes([first[-1] + 1]) if first else b"\xff"
-
-
-def _code(error: Any) -> int | str | None:
-    """What the server calls an error."""
-    for name in ("sqlite_errorcode", "sqlstate"):
-        if hasattr(error, name):
-            return getattr(error, name)
-    return error.args[0] if error.args else None
