@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from servers import Absent, mariadb, postgresql
 from sqlalchemy import Engine
 from test_cli import turnproof
@@ -415,7 +416,7 @@ def workspace(database: Database) -> Database:
 
 
 BREACHES: list[tuple[str, Table[Any], str, Any]] = [
-    ("an execution of no Runtime Session", LEDGER, "e2", Execution("none", "w", "c", "t", "v3", "p", "i", 1, "s", 0, None, None)),
+    ("an execution of no Runtime Session", LEDGER, "e2", replace(EXECUTION, runtime_session="none")),
     ("a second execution for a worker call", LEDGER, "e2", EXECUTION),
     ("a Runtime Session on no runtime", RUNTIME_SESSIONS, "rs2", RuntimeSession("s", "nowhere", "ready", 1)),
     ("a lease on no runtime", LEASES, "nowhere", WorkspaceLease("other", "s")),
@@ -748,7 +749,7 @@ def test_a_row_has_the_same_history_on_a_server(database: SqlDatabase, row: str)
 
 
 @pytest.mark.parametrize(
-    "words", [["text-only", "-j2"], ["one-call", "crash-*", "-j1"], ["cases", "-k0", "-j1"]], ids=" ".join
+    "words", [["text-only", "-j2"], ["two-calls", "refused-text", "crash-before", "-j1"]], ids=" ".join
 )
 def test_a_sweep_writes_the_same_runs_on_sqlite(tmp_path: Path, words: list[str]) -> None:
     for store in ("memory", "sqlite"):

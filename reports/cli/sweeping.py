@@ -107,8 +107,7 @@ def sweep(
     with _engine(campaign, engine, scheduler, jobs) as runs, stoppable() as stop:
         outline = counted(campaign, stop, shard)
         if outline is None:
-            click.echo("incomplete: stopped while the runs were counted; none was made.")
-            return INTERRUPTED if signal.SIGINT in stop else INCOMPLETE
+            return uncounted(stop)
         with _opened(out, outline, resume) as records:
             trouble = _fill(records, campaign, runs, stop)
             code = ended(records, out, signal.SIGINT in stop)
@@ -208,6 +207,12 @@ def counted(campaign: Campaign, stop: list[int], shard: Shard | None = None) -> 
             "`turnproof list points ROW` shows the points, `turnproof explain FATE` where a fate strikes."
         )
     return outline
+
+
+def uncounted(stop: list[int]) -> int:
+    """Say that nothing was run, because it was stopped before; the exit code."""
+    click.echo("incomplete: stopped while the runs were counted; none was made.")
+    return INTERRUPTED if signal.SIGINT in stop else INCOMPLETE
 
 
 def _fill(store: Store, campaign: Campaign, runs: Engine, stop: list[int]) -> Trouble | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType, ModuleType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from sqlalchemy import BigInteger, Column, ForeignKey, LargeBinary, MetaData, UniqueConstraint
@@ -130,9 +130,9 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
 
 def _family(kind: Any) -> Any:
     """A struct that others of its module extend stands for any of them."""
-    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
-        return kind
-    return Union[tuple(_extended(kind))]  # noqa: UP007  a union of as many as there are
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return Union[tuple(_extended(kind))]  # noqa: UP007  of as many as there are
+    return cast(Any, kind)
 
 
 def _extended(kind: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:

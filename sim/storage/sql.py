@@ -120,7 +120,7 @@ def _statements(shape: Shape, dialect: Dialect) -> _Statements:
     key = table.c.key
     one = select(*fields).where(key == bindparam("place"))
     several = select(key, *fields).where(key >= bindparam("first"), key < bindparam("last")).order_by(key)
-    new = {field: bindparam(f"new_{field.name}") for field in fields}
+    new: dict[Any, Any] = {field: bindparam(f"new_{field.name}") for field in fields}
     changed = update(table).where(key == bindparam("place")).values(new)
     if generation is not None:
         changed = changed.where(table.c[generation] == bindparam("seen"))
