@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import pickle
 import pkgutil
 import signal
 import subprocess
@@ -132,6 +133,11 @@ def servers() -> Iterator[Servers]:
     servers.stop()
 
 
+@pytest.fixture(scope="session")
+def sqlite_memory() -> SqliteMemory:
+    return SqliteMemory()
+
+
 Connect = Callable[..., SqlDatabase]
 
 
@@ -155,14 +161,16 @@ def connect(request: pytest.FixtureRequest, servers: Servers, tmp_path: Path) ->
 
 
 @pytest.fixture
-def database(request: pytest.FixtureRequest, servers: Servers, tmp_path: Path) -> Iterator[Database]:
+def database(
+    request: pytest.FixtureRequest, servers: Servers, sqlite_memory: SqliteMemory, tmp_path: Path
+) -> Iterator[Database]:
     """An empty database."""
     name: str = request.param
     if name == "memory":
         yield MemoryDatabase()
         return
     if name == "sqlite":
-        yield SqliteMemory()()
+        yield sqlite_memory()
         return
     engine = sqlite(str(tmp_path / "facts.db")) if name == "sqlite-file" else servers.engine(name)
     database = SqlDatabase(engine)
@@ -485,11 +493,16 @@ class Paused(Transaction[Any], frozen=True, gc=False):
 
 class _Pausing:
     def __init__(self, facts: Facts, paused: Paused) -> None:
-        self.now, self.put, self.delete, self.rows = facts.now, facts.put, facts.delete, facts.rows
-        self._get, self._paused = facts.get, paused
+        self.now, self.put, self.delete = facts.now, facts.put, facts.delete
+        self._facts, self._paused = facts, paused
 
     def get(self, table: Table[Any], key: str) -> Any:
-        found = self._get(table, key)
+        return self._read(self._facts.get(table, key))
+
+    def rows(self, table: Table[Any], prefix: str) -> Any:
+        return self._read(self._facts.rows(table, prefix))
+
+    def _read(self, found: Any) -> Any:
         if not self._paused.reached.is_set():
             self._paused.reached.set()
             assert self._paused.go.wait(PATIENCE_S)
@@ -608,9 +621,10 @@ def test_of_two_takeovers_one_is_told_that_the_lease_lives(connect: Connect) -> 
 
 
 @shared
-def test_two_first_writers_of_a_session_become_one(connect: Connect) -> None:
+@pytest.mark.parametrize("reads", Reads)
+def test_two_first_writers_of_a_session_become_one(connect: Connect, reads: Reads) -> None:
     """Nothing can be locked where no row stands: the key itself tells the second that it came second."""
-    one, two = connect(), connect()
+    one, two = connect(reads), connect(reads)
     met = Meeting(one, TakeWriter("s", "b", "hash-b", LEASE), two, TakeWriter("s", "c", "hash-c", LEASE), 0)
     assert [met.first, met.second].count("managed_session_writer_conflict") == 1
     assert len(one.rows(WRITERS, "")) == 1
@@ -638,6 +652,19 @@ def test_of_two_claims_of_a_workspace_one_is_told_that_it_is_busy(connect: Conne
     assert [met.first, met.second].count("workspace_busy") == 1
     assert [met.first, met.second].count(None) == 1
     assert len(one.rows(LEASES, "")) == 1
+
+
+@shared
+def test_rows_that_were_counted_stay_as_many_until_the_transaction_has_ended(connect: Connect) -> None:
+    def add(facts: Facts) -> int:
+        number = len(facts.rows(ROOTS, "s/"))
+        facts.put(ROOTS, f"s/{number}", Root(number))
+        return number
+
+    one, two = connect(), connect()
+    met = Meeting(one, Do(add), two, Do(add), 0)
+    assert {met.first, met.second} == {0, 1}
+    assert one.rows(ROOTS, "s/") == [("s/0", Root(0)), ("s/1", Root(1))]
 
 
 @shared
@@ -717,13 +744,12 @@ def alike(made: SqlDatabase, sequence: list[tuple[list[Any], bool]]) -> None:
         assert content(made) == content(reference)
 
 
-SQLITE = SqliteMemory()
-
-
 @settings(deadline=None, max_examples=150)
-@given(transactions)
-def test_any_sequence_of_transactions_leaves_sqlite_as_the_reference(sequence: list[Any]) -> None:
-    alike(SQLITE(), sequence)
+@given(sequence=transactions)
+def test_any_sequence_of_transactions_leaves_sqlite_as_the_reference(
+    sqlite_memory: SqliteMemory, sequence: list[Any]
+) -> None:
+    alike(sqlite_memory(), sequence)
 
 
 @on(*SHARED)
@@ -741,8 +767,8 @@ def played(row: str, storage: Callable[[], Database] = MemoryDatabase) -> bytes:
 
 
 @pytest.mark.parametrize("row", [name for name, card in ROWS.items() if card.theme == "base"])
-def test_a_base_row_has_the_same_history_on_sqlite(row: str) -> None:
-    assert played(row, SQLITE) == played(row)
+def test_a_base_row_has_the_same_history_on_sqlite(sqlite_memory: SqliteMemory, row: str) -> None:
+    assert played(row, sqlite_memory) == played(row)
 
 
 @on(*SHARED)
@@ -761,6 +787,45 @@ def test_a_sweep_writes_the_same_runs_on_sqlite(tmp_path: Path, words: list[str]
     memory, made = ((tmp_path / store / "runs.jsonl").read_bytes() for store in ("memory", "sqlite"))
     assert made == memory
     assert made.count(b"\n") > 50
+
+
+# --- on the command line
+
+
+def told_by(*words: str) -> str:
+    shown = turnproof(*words, bench=House())
+    assert shown.exit_code == 0, shown.output
+    return shown.output
+
+
+def test_a_run_and_its_replay_look_the_same_on_sqlite() -> None:
+    shown = told_by("run", "rc-13-release")
+    assert told_by("run", "rc-13-release", "--store", "sqlite") == shown
+    [line] = [line.split("'")[1] for line in shown.splitlines() if line.startswith("  turnproof replay ")]
+    assert told_by("replay", line, "--store", "sqlite") == told_by("replay", line)
+
+
+@pytest.mark.parametrize(
+    "command", [["sweep"], ["run", "one-call"], ["replay", "tp1:x:one-call:none"]], ids=str
+)
+def test_another_store_is_a_usage_error_that_names_those_there_are(command: list[str]) -> None:
+    refused = turnproof(*command, "--store", "oracle", bench=House())
+    assert refused.exit_code == 2
+    assert "'memory', 'sqlite'" in refused.output
+
+
+def test_a_campaign_remembers_its_database_and_goes_on_on_no_other(tmp_path: Path) -> None:
+    sweep = ["sweep", "text-only", "-k0", "-j1", "--out", str(tmp_path)]
+    told_by(*sweep, "--store", "sqlite")
+    assert " on sqlite · " in (tmp_path / "summary.md").read_text(encoding="utf-8")
+    refused = turnproof(*sweep, "--resume", bench=House())
+    assert refused.exit_code == 2
+    assert "database" in refused.output
+    told_by(*sweep, "--resume", "--store", "sqlite")
+
+
+def test_a_bench_that_travels_keeps_its_database() -> None:
+    assert pickle.loads(pickle.dumps(House().on("sqlite").under("seed"))).store == "sqlite"
 
 
 # --- the store dies
