@@ -39,6 +39,7 @@ from sim.design.writer import Claim
 from sim.effects import Facts, Failed, Table, Transaction
 from sim.facts import (
     ACTIVATIONS,
+    BINDINGS,
     COMMANDS,
     HEADS,
     JOURNAL,
@@ -599,6 +600,40 @@ def test_a_generation_that_moved_on_is_noticed_even_by_snapshot_reads(connect: C
     assert met.second.generation == 2
     assert met.first == "managed_session_writer_conflict"
     assert one.get(WRITERS, "s") == Writer("other", "hash-2", 2, 2 * LEASE)
+
+
+GUARDED: list[tuple[Table[Any], Any]] = [
+    (WRITERS, Writer("first", "hash-1", 1, LEASE)),
+    (ACTIVATIONS, Activation("a1", 1)),
+    (HEADS, Head(1)),
+    (BINDINGS, RuntimeBinding(1, "ready")),
+]
+
+
+@shared
+@pytest.mark.parametrize(("table", "row"), GUARDED, ids=[table.name for table, _ in GUARDED])
+def test_no_row_with_a_generation_is_written_over_its_successor(
+    connect: Connect, table: Table[Any], row: Any
+) -> None:
+    number = GENERATIONS[table.name]
+
+    def write_back(facts: Facts) -> int:
+        found = facts.get(table, "s")
+        facts.put(table, "s", found)
+        return getattr(found, number)
+
+    def move_on(facts: Facts) -> None:
+        facts.put(table, "s", replace(row, **{number: 2}))
+
+    one, two = connect(Reads.SNAPSHOT), connect(Reads.SNAPSHOT)
+    one.write(Write("writers", "s", GUARDED[0][1]), Write(table.name, "s", row))
+    met = Meeting(one, Do(write_back), two, Do(move_on), 0)
+    assert (met.second_waited, met.first) == (False, 2)
+    assert one.get(table, "s") == replace(row, **{number: 2})
+
+
+def test_every_generation_is_tried() -> None:
+    assert {table.name for table, _ in GUARDED} == set(GENERATIONS)
 
 
 @shared

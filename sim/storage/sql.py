@@ -274,4 +274,4 @@ class _Unit:
 def _range(prefix: str) -> tuple[bytes, bytes]:
     """The first key with a prefix, and what comes behind the last one; no byte of UTF-8 is 255."""
     first = text_bytes(prefix)
-    return first, first[:-1] + bytes([first[-1] + 1]) if first else b"\xff"
+    return first, first + b"\xff"
