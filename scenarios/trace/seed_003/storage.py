@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenarios.trace.sentence import Omission, Section, Witness, carried, later, missing, not_simulable
+from scenarios.trace.sentence import Omission, Section, Witness, carried, missing, not_simulable
 
 STORAGE = Section(
     "Durable output storage",
@@ -18,11 +18,10 @@ STORAGE = Section(
                 "journal:a:call:Publish.content#1=writer-expired",
             ),
         ),
-        later(
+        carried(
             "003.71",
             "The publication keeps to the resource table that the SQL Store has.",
-            "SQL",
-            "The Store in memory has one table for what SQL keeps in that one.",
+            Omission("Output.content", "one-call", "complete-means-complete"),
         ),
         carried(
             "003.72",
