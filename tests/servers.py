@@ -29,7 +29,7 @@ def postgresql() -> Iterator[str]:
     """A URL of a PostgreSQL that nobody else uses. Absent: it is not installed."""
     with _folder("postgres") as (folder, alone):
         programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-        initdb, postgres = (_program(name, *programs) for name in ("initdb", "postgres"))
+        initdb, postgres = (program(name, *programs) for name in ("initdb", "postgres"))
         made = [
             "-D",
             folder / "data",
@@ -62,7 +62,7 @@ def mariadb() -> Iterator[str]:
     It reads snapshots as MySQL does, whatever this version's default.
     """
     with _folder("mysql") as (folder, alone):
-        install, server = _program("mariadb-install-db"), _program("mariadbd", Path("/usr/sbin"))
+        install, server = program("mariadb-install-db"), program("mariadbd", Path("/usr/sbin"))
         where = ["--no-defaults", f"--datadir={folder / 'data'}", "--innodb-log-file-size=8M", *NO_SYNC]
         login = ["--auth-root-authentication-method=normal", "--skip-test-db"]
         subprocess.run([install, *where, *login], check=True, capture_output=True, cwd=folder, **alone)
@@ -103,7 +103,8 @@ def _folder(user: str) -> Iterator[tuple[Path, dict[str, object]]]:
         shutil.rmtree(folder)
 
 
-def _program(name: str, *places: Path) -> str:
+def program(name: str, *places: Path) -> str:
+    """Where a program is, that of the last place first. Absent: it is not installed."""
     places_told = os.pathsep.join([*map(str, reversed(places)), os.environ.get("PATH", os.defpath)])
     found = shutil.which(name, path=places_told)
     if found is None:

@@ -24,7 +24,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from servers import Absent, mariadb, postgresql
+from servers import Absent, mariadb, postgresql, program
 from sqlalchemy import Engine
 from test_cli import turnproof
 
@@ -208,6 +208,11 @@ def test_where_it_is_tested_for_everybody_a_server_is_there(servers: Servers) ->
             return False
 
     assert [name for name in SERVERS if is_there(name)], "neither PostgreSQL nor MariaDB is installed"
+
+
+def test_a_server_that_is_not_installed_is_absent_and_not_broken() -> None:
+    with pytest.raises(Absent, match="'turnproofd' is not installed"):
+        program("turnproofd")
 
 
 # --- transactions of the tests
