@@ -338,10 +338,12 @@ class CommitReferenced(CommitRecords, frozen=True, gc=False):
     publication: str
 
     def apply(self, facts: Facts, ask: Decide) -> Appended:
-        recorded = facts.get(COMMANDS, in_session(self.session, self.command))
-        appended = super().apply(facts, ask)
-        if recorded is not None:
-            return appended
+        if facts.get(COMMANDS, in_session(self.session, self.command)) is None:
+            self.refer(facts, ask)
+        return super().apply(facts, ask)
+
+    def refer(self, facts: Facts, ask: Decide) -> None:
+        """Everything that the publication holds becomes the Session's."""
         row = known_publication(facts, self.publication)
         if not ask(publication.may_refer, row.phase, bool(row.outcome)):
             raise Failed(CONFLICT)
@@ -350,7 +352,6 @@ class CommitReferenced(CommitRecords, frozen=True, gc=False):
                 installed = ReferencedOutput(each.kind, each.digest, each.length, each.key)
                 facts.put(REFERENCES, in_session(self.session, each.resource), installed)
         facts.put(PUBLICATIONS, self.publication, replace(row, phase=REFERENCED))
-        return appended
 
 
 # --- what rows say ------------------------------------------------------------------------------------------------
