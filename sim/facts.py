@@ -97,11 +97,21 @@ class Execution(Value, frozen=True, gc=False):
     publication: str = ""
 
 
+class PublishedStream(Value, frozen=True, gc=False):
+    """How many segments and bytes of a stream are durable, and whether it is sealed."""
+
+    name: str
+    segments: int
+    length: int
+    sealed: bool
+
+
 class Publication(Value, frozen=True, gc=False):
     """One publication of tool output: what it is bound to, its grant, and how far its producer is.
 
     ``state`` is that of the grant: open, fenced or not_started. ``phase`` is open, finishing, finished or referenced.
-    ``outcome`` is what was prepared for the receipt, empty before. Bytes are counted, times are virtual milliseconds.
+    ``streams`` and ``manifest`` tell what is durable, ``outcome`` is what was prepared for the receipt, empty before.
+    Times are virtual milliseconds.
     """
 
     session: str
@@ -112,8 +122,19 @@ class Publication(Value, frozen=True, gc=False):
     expires_at: int
     state: str
     phase: str
+    streams: tuple[PublishedStream, ...] = ()
+    manifest: bool = False
     envelope: Envelope | None = None
     outcome: bytes = b""
+
+    def stream(self, name: str) -> PublishedStream:
+        """One stream as far as it is durable."""
+        return next((each for each in self.streams if each.name == name), PublishedStream(name, 0, 0, False))
+
+    @property
+    def used(self) -> int:
+        """The captured bytes that are durable."""
+        return sum(each.length for each in self.streams)
 
 
 class PublicationOperation(Value, frozen=True, gc=False):
@@ -133,8 +154,9 @@ class PublicationOperation(Value, frozen=True, gc=False):
 
 
 class StoredObject(Value, frozen=True, gc=False):
-    """Bytes in the object store."""
+    """Bytes in the object store; ``kind`` is that of the piece that they are."""
 
+    kind: str
     digest: str
     content: Content
 

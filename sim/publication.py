@@ -319,6 +319,7 @@ class PutObject(Request["ObjectPut"], frozen=True, gc=False):
     """Keep bytes under a key, unless others are there. Failed: ``object_exists``, ``object_digest_mismatch``."""
 
     key: str
+    kind: str
     content: Content
     digest: str
 
@@ -329,7 +330,7 @@ class PutObject(Request["ObjectPut"], frozen=True, gc=False):
     identity = "{0.key}"
 
     def altered(self) -> PutObject:
-        return PutObject(self.key, flipped(self.content), self.digest)
+        return PutObject(self.key, self.kind, flipped(self.content), self.digest)
 
 
 class ObjectPut(Value, frozen=True, gc=False):

@@ -21,7 +21,7 @@ from sim.checks.check import (
 )
 from sim.checks.local import by_local_admission, by_local_spawn
 from sim.deeds import Spawn
-from sim.facts import LEDGER, OPERATIONS, RESOURCES
+from sim.facts import LEDGER, OBJECTS, RESOURCES
 from sim.history import Failure
 from sim.protocol import (
     CaptureOpened,
@@ -108,9 +108,8 @@ def _kind(request: ReadOutput | ReadRange, scene: Scene) -> str:
     if isinstance(request, ReadOutput):
         stored = scene.row(RESOURCES, f"{scene.session}/{request.resource}")
         return "" if stored is None else stored.kind
-    operations = scene.table(OPERATIONS).items()
-    own = (each for key, each in operations if key.startswith(f"{request.publication}/"))
-    return next((each.kind for each in own if each.resource == request.resource), "")
+    held = scene.row(OBJECTS, f"{request.publication}/{request.resource}")
+    return "" if held is None else held.kind
 
 
 def _ranged(reread: Reread, answer: object, scene: Scene) -> Told[Reread]:

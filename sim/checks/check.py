@@ -294,7 +294,7 @@ def durable_output(session: str, resource: str, scene: Scene) -> StoredResource 
     if referenced is None:
         return scene.row(RESOURCES, key)
     held = scene.row(OBJECTS, referenced.key)
-    return None if held is None else StoredResource(referenced.kind, held.digest, held.content)
+    return None if held is None else StoredResource(held.kind, held.digest, held.content)
 
 
 def of_broker(subject: Subject) -> Subject:

@@ -263,12 +263,13 @@ GONE_RUNTIME_IS_LOST = Check(
 # --- a start that failed
 
 CONFLICTS = ("runtime_idempotency_conflict", "runtime_execution_conflict")
-"""The two refusals that prove what became of a start (behaviour §3.5)."""
+"""The two refusals that prove what became of a start; of one that publishes, every one does (behaviour §3.5)."""
 REFUSED, UNSEEN, SEEN = "refused", "unseen", "seen"
 
 
 def _start_failed(start: str, event: Learned, scene: Scene) -> Told[str]:
-    return REFUSED if event.failure in CONFLICTS else UNSEEN, None
+    definite = event.failure in CONFLICTS or (scene.asked.request.publication and bool(event.failure))
+    return REFUSED if definite else UNSEEN, None
 
 
 def _looked(start: str, status: Status, scene: Scene) -> Told[str]:

@@ -213,7 +213,7 @@ class BeginOperation(Transaction[PublicationOperation], frozen=True, gc=False):
         elif self.envelope is not None and state == PENDING:
             row = replace(row, phase=FINISHING, envelope=self.envelope)
         facts.put(PUBLICATIONS, self.publication, row)
-        place = f"{self.publication}/{self.resource}" if self.resource else ""
+        place = object_key(self.publication, self.resource) if self.resource else ""
         size = len(self.content)
         operation = PublicationOperation(
             self.kind, self.resource, place, self.request, self.digest, size, state, reason
@@ -233,35 +233,29 @@ class BeginOperation(Transaction[PublicationOperation], frozen=True, gc=False):
         if not again and not ask(publication.takes_operation, row.phase):
             return REJECTED, "publication_finished"
         if self.envelope is not None:
-            return self.finished(facts, self.envelope, ask)
+            return self.finished(row, self.envelope, ask)
         if not ask(writer.output_fits, self.kind, len(self.content), self.limits):
             return REJECTED, "size_limit"
-        done = succeeded(facts, self.publication)
-        used = sum(each.length for each in done if each.kind == "content")
-        quota = row.mapping.capture_bytes
-        if self.kind == "content" and not ask(publication.within_quota, used, len(self.content), quota):
+        size, quota = len(self.content), row.mapping.capture_bytes
+        if self.kind == "content" and not ask(publication.within_quota, row.used, size, quota):
             return REJECTED, publication.QUOTA_EXHAUSTED
-        if self.kind == "seal" and not self.sealable(facts, ask):
+        if self.kind == "seal" and not self.sealable(row, ask):
             return REJECTED, "storage_failed"
         return PENDING, ""
 
-    def finished(self, facts: Facts, envelope: Envelope, ask: Decide) -> tuple[str, str]:
+    def finished(self, row: Publication, envelope: Envelope, ask: Decide) -> tuple[str, str]:
         """Whether the result says no more than the operations before it prove."""
-        done = succeeded(facts, self.publication)
-        seals = sum(each.kind == "seal" for each in done)
-        manifest = any(each.kind == "manifest" for each in done)
+        seals = sum(stream.sealed for stream in row.streams)
         complete = envelope.capture is not None and envelope.capture.status == "complete"
-        whole = ask(publication.finish_is_whole, complete, seals, manifest)
+        whole = ask(publication.finish_is_whole, complete, seals, row.manifest)
         return (PENDING, "") if whole else (REJECTED, "storage_failed")
 
-    def sealable(self, facts: Facts, ask: Decide) -> bool:
+    def sealable(self, row: Publication, ask: Decide) -> bool:
         """Whether the segments of the sealed stream are durable, and no more and no fewer than the seal says."""
-        stream = self.name.removeprefix("seal-")
-        rows = facts.rows(OPERATIONS, f"{self.publication}/seg-{stream}-")
-        lengths = [each.length for _, each in rows if each.state == SUCCEEDED]
+        stream = row.stream(self.name.removeprefix("seal-"))
         seal = decoded(read(self.content), SealContent)
-        found = (len(lengths), sum(lengths))
-        return ask(publication.prefix_is_whole, *found, seal.segment_count, seal.byte_length)
+        told = (seal.segment_count, seal.byte_length)
+        return ask(publication.prefix_is_whole, stream.segments, stream.length, *told)
 
 
 class EndOperation(Transaction[PublicationOperation], frozen=True, gc=False):
@@ -283,9 +277,9 @@ class EndOperation(Transaction[PublicationOperation], frozen=True, gc=False):
             return operation
         operation = replace(operation, state=self.state, reason=self.reason)
         facts.put(OPERATIONS, key, operation)
-        row = known_publication(facts, self.publication)
-        if operation.kind == FINISH and self.state == SUCCEEDED:
-            facts.put(PUBLICATIONS, self.publication, replace(row, phase=FINISHED))
+        if self.state == SUCCEEDED:
+            row = known_publication(facts, self.publication)
+            facts.put(PUBLICATIONS, self.publication, grown(row, self.name, operation))
         return operation
 
 
@@ -390,6 +384,28 @@ def succeeded(facts: Disk, name: str) -> list[PublicationOperation]:
 def told(name: str, row: Publication) -> Grant:
     """A grant as its owner is told of it."""
     return Grant(name, row.capture, row.state, row.expires_at)
+
+
+def grown(row: Publication, name: str, operation: PublicationOperation) -> Publication:
+    """A publication with one operation more that has succeeded."""
+    if operation.kind == FINISH:
+        return replace(row, phase=FINISHED)
+    if operation.kind == "manifest":
+        return replace(row, manifest=True)
+    if operation.kind == "page":
+        return row
+    stream = row.stream(name.split("-")[1])
+    if operation.kind == "seal":
+        stream = replace(stream, sealed=True)
+    else:
+        stream = replace(stream, segments=stream.segments + 1, length=stream.length + operation.length)
+    others = tuple(each for each in row.streams if each.name != stream.name)
+    return replace(row, streams=(*others, stream))
+
+
+def object_key(name: str, resource: str) -> str:
+    """Where the object store keeps a piece of a publication."""
+    return f"{name}/{resource}"
 
 
 def shown(name: str, row: PublicationOperation) -> Operation:

@@ -21,6 +21,7 @@ class KeepObject(Transaction[ObjectPut], frozen=True, gc=False):
     """
 
     key: str
+    kind: str
     content: Content
     declared: str
 
@@ -38,7 +39,7 @@ class KeepObject(Transaction[ObjectPut], frozen=True, gc=False):
         if held is not None and not ask(publication.same_operation, held.digest, digest):
             raise Failed("object_exists")
         if held is None or held.digest != digest:
-            facts.put(OBJECTS, self.key, StoredObject(digest, self.content))
+            facts.put(OBJECTS, self.key, StoredObject(self.kind, digest, self.content))
         return ObjectPut(digest)
 
 
@@ -51,7 +52,7 @@ class Objects(Actor):
 
     async def put(self, request: PutObject) -> ObjectPut:
         """Keep an object; the answer follows the commit."""
-        return await Commit(KeepObject(request.key, request.content, request.digest))
+        return await Commit(KeepObject(request.key, request.kind, request.content, request.digest))
 
     async def head(self, request: HeadObject) -> ObjectHead:
         """An object's length and digest. Failed: ``object_missing``."""

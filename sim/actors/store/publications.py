@@ -19,6 +19,7 @@ from sim.actors.store.grants import (
     OpenGrant,
     authorized,
     known_publication,
+    object_key,
     shown,
 )
 from sim.actors.store.objects import OBJECT_STORE
@@ -101,10 +102,8 @@ class Publications(Actor):
 
     async def range(self, request: ReadRange) -> Piece:
         """Bytes of a published piece, from the object store."""
-        rows = self.disk.rows(OPERATIONS, f"{request.publication}/")
-        key = next((row.key for _, row in rows if row.resource == request.resource), "")
-        if not key:
-            raise Failed("managed_session_resource_missing", 404)
+        known_publication(self.disk, request.publication)
+        key = object_key(request.publication, request.resource)
         return await Call(OBJECT_STORE, GetObject(key, request.start, request.end))
 
     async def prepare(self, request: PrepareAdmission) -> AdmissionPrepared:
@@ -178,7 +177,7 @@ class Publications(Actor):
             return shown(request.name, begun)
         state, reason = SUCCEEDED, ""
         try:
-            await Call(OBJECT_STORE, PutObject(begun.key, request.content, request.digest))
+            await Call(OBJECT_STORE, PutObject(begun.key, request.kind, request.content, request.digest))
         except Failed as refusal:
             state, reason = self.ask(publication.after_put, False), refusal.code
         except Uncertain as doubt:
