@@ -13,6 +13,7 @@ from sim.history import Answered, Asked, Committed, Crashed, Declined, Event, He
 from sim.outcome import AFTER_REFUSAL, BLOCKED, ERROR, UNCORRECTED, Outcome
 from sim.points import Strike
 from sim.protocol import SHELL, AcceptCapture, Execute, Halt, StartExecution
+from sim.publication import ReserveGrant
 
 REFUSED_AT_LOAD = "hosted_turn_recovery_required"
 WHILE_OPEN, WHEN_AWAITED = "while open", "when awaited"
@@ -112,7 +113,7 @@ def _open_at_strike(events: Sequence[Event]) -> bool:
             break
         if isinstance(event, Committed):
             for write in event.writes:
-                state = write.row.state if write.table == LEDGER.name and _is_shell(write.row) else state
+                state = write.row.state if write.table == LEDGER.name and _needs_owner(write.row) else state
         elif isinstance(event, Asked) and isinstance(event.request, AcceptCapture):
             accepting.add(event.exchange)
         elif isinstance(event, Answered) and event.exchange in accepting:
@@ -122,6 +123,11 @@ def _open_at_strike(events: Sequence[Event]) -> bool:
 
 def _is_shell(row: Execution) -> bool:
     return row.tool == SHELL
+
+
+def _needs_owner(row: Execution) -> bool:
+    """Whether a worker asks the Session's owner while it executes this."""
+    return _is_shell(row) and not row.publication
 
 
 def _captured(events: Sequence[Event]) -> bool:
@@ -143,7 +149,7 @@ def _ledger(events: Sequence[Event]) -> Iterator[tuple[str, Execution]]:
 
 
 def _dispatched(events: Sequence[Event]) -> bool:
-    """Whether the execution whose intent was struck was sent to a worker."""
+    """Whether the execution whose intent was struck was sent to a worker, or a grant was asked for it."""
     struck = next(event for event in events if isinstance(event, Struck))
     written = {
         write.row.record.execution
@@ -152,7 +158,9 @@ def _dispatched(events: Sequence[Event]) -> bool:
         for write in event.writes
         if write.table == JOURNAL.name
     }
-    return any(event.request.reference.execution in written for event in asking(events, Execute))
+    sent = {event.request.reference.execution for event in asking(events, Execute)}
+    sent |= {event.request.mapping.reference.execution for event in asking(events, ReserveGrant)}
+    return bool(sent & written)
 
 
 def _halt_lost(events: Sequence[Event]) -> bool:

@@ -885,6 +885,11 @@ class Acknowledge(Request["Acknowledged"], frozen=True, gc=False):
 
     execution: str
     receipt: Receipt
+    publication: str = ""
+
+    @property
+    def label(self) -> str:
+        return "Acknowledge.published" if self.publication else "Acknowledge"
 
     identity = "{0.execution}"
 

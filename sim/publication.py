@@ -10,7 +10,7 @@ from typing import Any
 
 from sim.content import Content, flipped
 from sim.effects import Request, Secret
-from sim.protocol import Appended, Envelope, Piece, Receipt, Reference, Transact, Value, WriterToken
+from sim.protocol import Appended, Envelope, Piece, Reference, Transact, Value, WriterToken
 
 NO_WRITER = WriterToken("", Secret("no token", ""), 0)
 """Stands in a request until the Session authority signs it."""
@@ -160,11 +160,16 @@ class ReadRange(Request[Piece], frozen=True, gc=False):
 
 
 class PrepareAdmission(Request["AdmissionPrepared"], frozen=True, gc=False):
-    """Keep the outcome that the receipt will name. Failed: ``managed_tool_publication_conflict`` for other bytes."""
+    """Keep the outcome that the receipt will name.
+
+    Failed: ``managed_tool_publication_conflict`` for other bytes than before, ``managed_session_resource_invalid`` for
+    other bytes than were sent.
+    """
 
     session: str
     publication: str
     outcome: bytes
+    digest: str
     writer: WriterToken = NO_WRITER
 
     @property
@@ -174,13 +179,14 @@ class PrepareAdmission(Request["AdmissionPrepared"], frozen=True, gc=False):
     identity = "{0.publication}"
 
     def altered(self) -> PrepareAdmission:
-        return PrepareAdmission(self.session, self.publication, flipped(self.outcome), self.writer)
+        told = (self.session, self.publication, flipped(self.outcome))
+        return PrepareAdmission(*told, self.digest, self.writer)
 
 
 class AdmissionPrepared(Value, frozen=True, gc=False):
-    """The outcome waits for its receipt; its SHA-256 as the service computed it."""
+    """The outcome waits for its receipt."""
 
-    digest: str
+    publication: str
 
 
 class CommitReceipt(Request[Appended], frozen=True, gc=False):
@@ -370,8 +376,3 @@ class GetObject(Request[Piece], frozen=True, gc=False):
         return "object_missing"
 
     identity = "{0.key}:{0.start}"
-
-
-def receipt_of(told: Receipt) -> tuple[str, str, str]:
-    """What two receipts of one execution must have in common."""
-    return told.execution, told.manifest, told.delivery

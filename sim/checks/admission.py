@@ -39,7 +39,7 @@ from sim.protocol import (
     ToolReceipt,
     Transact,
 )
-from sim.publication import CommitReceipt, PrepareAdmission, ReadRange
+from sim.publication import AsWriter, CommitReceipt, PrepareAdmission, ReadRange
 
 # --- what a read took time for
 
@@ -113,7 +113,10 @@ def _kind(request: ReadOutput | ReadRange, scene: Scene) -> str:
 
 
 def _ranged(reread: Reread, answer: object, scene: Scene) -> Told[Reread]:
-    request: Any = scene.asked.request
+    return _read_on(reread, scene.asked.request, answer, scene)
+
+
+def _read_on(reread: Reread, request: Any, answer: object, scene: Scene) -> Told[Reread]:
     if isinstance(answer, Failure) or _kind(request, scene) != CONTENT:
         return reread, None
     piece: Any = answer
@@ -123,6 +126,12 @@ def _ranged(reread: Reread, answer: object, scene: Scene) -> Told[Reread]:
     if request.end - request.start > LARGEST:
         return after, f"{request.resource} was read in a range of {request.end - request.start} bytes"
     return after, None if request.start == begins else f"{request.resource} was read with a gap at {begins}"
+
+
+def _ranged_for(reread: Reread, answer: object, scene: Scene) -> Told[Reread]:
+    """What an owner was told in the end of a range of a publication, however often that was asked."""
+    asked_for = scene.asked.request.request
+    return _read_on(reread, asked_for, answer, scene) if isinstance(asked_for, ReadRange) else (reread, None)
 
 
 def _admitted(reread: Reread, entry: Entry, scene: Scene) -> Told[Reread]:
@@ -142,7 +151,7 @@ REREAD_BEFORE_RECEIPT = Check(
     start=Reread(),
     hears=(
         answered(ReadOutput, by_session, _ranged),
-        answered(ReadRange, by_session, _ranged),
+        answered(AsWriter, by_session, _ranged_for),
         recorded(ToolReceipt, by_session, _admitted),
     ),
 )

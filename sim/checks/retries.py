@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from sim.checks.check import Check, Scene, Told, asked, learned, published_as
+from sim.checks.check import Check, Scene, Told, asked, learned
 from sim.effects import Request
 from sim.history import Learned
 from sim.protocol import (
@@ -118,17 +118,14 @@ def _named(request: Request[Any]) -> str:
     return f"{type(request).__name__} {request.operation}".rstrip()
 
 
-def _bound(request: Request[Any], scene: Scene) -> int:
+def _bound(request: Request[Any]) -> int:
     """How often this request may be sent in all."""
-    own: Any = request
-    published = own.publication if isinstance(request, Prepare | StartExecution) else ""
-    if isinstance(request, Acknowledge):
-        published = published_as(request.execution, scene)
+    published = isinstance(request, Prepare | StartExecution | Acknowledge) and request.publication
     return (PUBLISHED if published else SENDS).get(type(request), SENDS[type(request)])
 
 
 def _sent(sent: Sent, request: Request[Any], scene: Scene) -> Told[Sent]:
-    times, bound = sent.times + 1, _bound(request, scene)
+    times, bound = sent.times + 1, _bound(request)
     after = Sent(times, sent.first or request)
     if times > bound:
         return after, f"{scene.actor} sent {_named(request)} {times} times, at most {bound} allowed"

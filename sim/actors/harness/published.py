@@ -14,9 +14,11 @@ from msgspec.structs import replace
 
 from sim.actors.harness.calls import Batch, Done, Invocation, Owner, Refused, Reserved
 from sim.actors.harness.turn import BROKER, RecoveryRequired, ToolTurn
+from sim.content import sha256
 from sim.design import Limits, capture, execution, publication
 from sim.effects import Call, Failed, Script, Secret, Sleep, Start, Stop, Uncertain
 from sim.protocol import (
+    Acknowledge,
     Append,
     Envelope,
     Observed,
@@ -65,7 +67,8 @@ class PublishedTurn(ToolTurn):
         self.capture_bytes = capture_bytes
         self.poll = limits.publication_poll
         self.mappings: dict[str, RegisterCapture] = {}
-        self.open: dict[str, str] = {}
+        self.names: dict[str, str] = {}
+        self.open: set[str] = set()
         self.renewal: Script[None] | None = None
 
     # --- registration, reservation, grants ---------------------------------------------------------------------------
@@ -113,7 +116,8 @@ class PublishedTurn(ToolTurn):
             self.capture_bytes,
         )
         request = ReserveGrant(self.owner.session, name, mapping, token_of(name))
-        self.open[name] = call.reference.execution
+        self.open.add(name)
+        self.names[call.reference.execution] = name
         grant: Grant = await Call(self.journal, AsWriter(request))
         if not self.ask(publication.grant_is_open, grant.state):
             raise RecoveryRequired("the grant is not open")
@@ -194,7 +198,8 @@ class PublishedTurn(ToolTurn):
             await Reread(partial(self.piece, name), self.ask, self.limits).verify(kept)
         decision = self.ask(capture.delivery, kept.status if kept else "")
         outcome = encoded(Outcome(1, decision, envelope))
-        await Call(self.journal, AsWriter(PrepareAdmission(self.owner.session, name, outcome)))
+        prepared = PrepareAdmission(self.owner.session, name, outcome, sha256(outcome))
+        await Call(self.journal, AsWriter(prepared))
         return await self.receipt(call, envelope, decision)
 
     async def piece(self, name: str, request: ReadOutput) -> Piece:
@@ -212,13 +217,17 @@ class PublishedTurn(ToolTurn):
         asserts = self.ask(capture.receipt_asserts_activation)
         published = publication_name(call)
         appended = await Call(self.journal, Append(name, (receipt,), (outcome_ref,), asserts, published))
-        self.open.pop(published, None)
+        self.open.discard(published)
         revision = appended.last if decision == "committed" else 0
         return Receipt(name, manifest, decision, revision, outcome_ref)
 
     def history_command(self, done: Done) -> str:
         """The history of a published result has an id that follows from its execution."""
         return self.ask(publication.history_command, done.receipt.execution) if done.receipt else ""
+
+    def acknowledgement(self, receipt: Receipt) -> Acknowledge:
+        """What acknowledges the receipt of a publication."""
+        return Acknowledge(receipt.execution, receipt, self.names[receipt.execution])
 
     # --- what never started, and the end -----------------------------------------------------------------------------
 
@@ -233,12 +242,12 @@ class PublishedTurn(ToolTurn):
         grant: Grant = await Call(self.journal, AsWriter(CloseNotStarted(self.owner.session, name)))
         if not self.ask(publication.is_closed, grant.state):
             raise RecoveryRequired("the grant of what never started is not closed")
-        self.open.pop(name, None)
+        self.open.discard(name)
 
     async def abandon(self) -> None:
         """The batch failed: cancel what was reserved and close what never ran, as far as that can be done."""
         await super().abandon()
-        for _, name in enumerate(tuple(self.open)):
+        for _, name in enumerate(sorted(self.open)):
             try:
                 await self.close_grant(name)
             except (Failed, Uncertain, RecoveryRequired):

@@ -441,10 +441,14 @@ class ToolTurn:
         if receipt is None:
             return
         try:
-            await self.confirm(Acknowledge(receipt.execution, receipt))
+            await self.confirm(self.acknowledgement(receipt))
         except (Failed, Uncertain, RecoveryRequired) as failure:
             if self.ask(settlement.ack_failure_blocks, str(failure)):
                 raise
+
+    def acknowledgement(self, receipt: Receipt) -> Acknowledge:
+        """What acknowledges a receipt."""
+        return Acknowledge(receipt.execution, receipt)
 
     async def confirm(self, request: Acknowledge) -> None:
         """Exact acknowledgement; a lost one is replayed once, identically."""

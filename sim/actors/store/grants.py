@@ -75,7 +75,7 @@ class Granting(Transaction[Grant], frozen=True, gc=False):
 
 
 class OpenGrant(Granting, frozen=True, gc=False):
-    """Reserve a publication, once, for an execution that is recorded and that was never dispatched."""
+    """Reserve a publication for an execution that is recorded and never was dispatched; asked again, renew it."""
 
     mapping: Mapping
     token_hash: str
@@ -87,8 +87,11 @@ class OpenGrant(Granting, frozen=True, gc=False):
             same = (known.mapping, known.token_hash) == (self.mapping, self.token_hash)
             if not ask(publication.same_grant, same):
                 raise Failed(CONFLICT)
-            return told(self.publication, known)
         expires_at = self.require_writer(facts, ask)
+        if known is not None:
+            known = replace(known, expires_at=expires_at)
+            facts.put(PUBLICATIONS, self.publication, known)
+            return told(self.publication, known)
         self.require_recorded(facts, ask)
         self.require_capacity(facts, ask)
 
@@ -309,7 +312,6 @@ class KeepOutcome(Transaction[AdmissionPrepared], frozen=True, gc=False):
     publication: str
     claim: Claim
     outcome: bytes
-    digest: str
 
     identity = "{0.publication}"
 
@@ -323,7 +325,7 @@ class KeepOutcome(Transaction[AdmissionPrepared], frozen=True, gc=False):
         if row.outcome and not ask(publication.same_admission, row.outcome.hex(), self.outcome.hex()):
             raise Failed(CONFLICT)
         facts.put(PUBLICATIONS, self.publication, replace(row, outcome=self.outcome))
-        return AdmissionPrepared(self.digest)
+        return AdmissionPrepared(self.publication)
 
 
 class CommitReferenced(CommitRecords, frozen=True, gc=False):

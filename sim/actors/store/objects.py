@@ -28,6 +28,10 @@ class KeepObject(Transaction[ObjectPut], frozen=True, gc=False):
     identity = "{0.key}"
 
     @property
+    def label(self) -> str:
+        return f"KeepObject.{self.kind}"
+
+    @property
     def stores_bytes(self) -> bool:
         return bool(self.content)
 

@@ -108,14 +108,10 @@ class Publications(Actor):
 
     async def prepare(self, request: PrepareAdmission) -> AdmissionPrepared:
         """Keep an outcome for its receipt. Failed: ``managed_tool_publication_conflict``."""
-        kept = KeepOutcome(
-            request.session,
-            request.publication,
-            claim_of(request.writer),
-            request.outcome,
-            sha256(request.outcome),
-        )
-        return await Commit(kept)
+        if not self.ask(writer.digest_holds, request.digest, sha256(request.outcome)):
+            raise Failed("managed_session_resource_invalid", 400)
+        claim = claim_of(request.writer)
+        return await Commit(KeepOutcome(request.session, request.publication, claim, request.outcome))
 
     async def commit(self, request: CommitReceipt) -> Appended:
         """Receipt, resources and reference in one transaction."""

@@ -62,9 +62,9 @@ class Uploads(Sink):
         operation = await self._ask(request, name)
         waited = recoveries = 0
         while (proof := self.ask(publication.operation_proves, operation.state)) != "done":
+            await Sleep(self.limits.publication_pause)
+            waited += self.limits.publication_pause
             if proof == "wait" and self.ask(publication.polls_longer, waited, self.limits):
-                await Sleep(self.limits.publication_pause)
-                waited += self.limits.publication_pause
                 operation = await self._ask(self._about(ReadOperation, name), name)
             elif proof == "recover" and self.ask(publication.recovers_again, recoveries, self.limits):
                 recoveries += 1
