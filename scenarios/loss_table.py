@@ -372,7 +372,15 @@ REMOTE = (
     Step("harness:call:AsWriter.ReserveGrant", "behaviour §1.13: an expired grant is none", EXPIRED),
     Step("harness:call:AsWriter.PrepareAdmission", "behaviour §1.11: unexpired lease", EXPIRED),
     Step("harness:call:AsWriter.CloseNotStarted", "behaviour §1.11: unexpired lease", EXPIRED),
-    Step("journal:call:ReserveGrant", "behaviour §3.1 grant reserve (O2)", SIGNED),
+    Step(
+        "journal:call:ReserveGrant",
+        "behaviour §1.13: the grant ran out during the pause, and nobody renewed it",
+        {
+            "holds": AGAIN,
+            "blocked kept": "lost! unanswered! refused refused! writer-expired replaced paused",
+            "died kept": "crash",
+        },
+    ),
     Step("journal:call:CloseNotStarted", "behaviour §2.2, not started", SIGNED),
     Step(
         "journal:call:RenewGrants",
@@ -391,12 +399,8 @@ REMOTE = (
     Step("journal:call:CommitReceipt", "behaviour §3.1 receipts/commit", SIGNED),
     Step(
         "journal:call:Read*",
-        "behaviour §1.13: what is finished is readable by whoever owns the Session",
-        {
-            **SIGNED,
-            "holds": f"{AGAIN} paused writer-expired",
-            "blocked kept": "lost! unanswered! refused refused! replaced",
-        },
+        "behaviour §1.13: what is read may be readable, and the outcome behind it needs an unexpired lease",
+        SIGNED,
         "*/AsWriter.*",
     ),
     Step(
@@ -443,7 +447,7 @@ REMOTE = (
     Step(
         "publications:call:GetObject",
         "003 Identity: full output is re-read",
-        {"holds": AGAIN, "blocked kept": "lost! unanswered! refused refused! crash paused"},
+        {"holds": f"{AGAIN} paused", "blocked kept": "lost! unanswered! refused refused! crash"},
     ),
     Step(
         "publications:commit:EndOperation",
@@ -468,12 +472,12 @@ REMOTE = (
     Step(
         "objects:commit:KeepObject.seal",
         "003 Durable output storage: a seal is what the receipt says, and is not read for it",
-        {"holds": "doubtful unknown-applied! crash paused altered-at-rest", "blocked kept": "unwritten!"},
+        {"holds": "doubtful unknown-applied! paused altered-at-rest", "blocked kept": "unwritten! crash"},
     ),
     Step(
         "objects:commit:*",
-        "behaviour §3.2 O2 object store: RETRYABLE, recovered three times",
-        {"holds": "doubtful unknown-applied! crash paused", "blocked kept": "unwritten! altered-at-rest"},
+        "behaviour §3.2 O2 object store: recovered three times, before a dead one is up again",
+        {"holds": "doubtful unknown-applied! paused", "blocked kept": "unwritten! altered-at-rest crash"},
     ),
     Step(
         "harness:call:Acknowledge.published",
