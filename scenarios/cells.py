@@ -149,8 +149,14 @@ def _ledger(events: Sequence[Event]) -> Iterator[tuple[str, Execution]]:
 
 
 def _dispatched(events: Sequence[Event]) -> bool:
-    """Whether the execution whose intent was struck was sent to a worker, or a grant was asked for it."""
+    """Whether the execution that was struck went on: its intent to a grant or a worker, its grant to a worker."""
     struck = next(event for event in events if isinstance(event, Struck))
+    dispatched = {event.request.reference.execution for event in asking(events, Execute)}
+    for event in asking(events, ReserveGrant):
+        execution = event.request.mapping.reference.execution
+        if (event.script, event.nth) == (struck.script, struck.nth):
+            return execution in dispatched
+        dispatched.add(execution)
     written = {
         write.row.record.execution
         for event in events
@@ -158,9 +164,7 @@ def _dispatched(events: Sequence[Event]) -> bool:
         for write in event.writes
         if write.table == JOURNAL.name
     }
-    sent = {event.request.reference.execution for event in asking(events, Execute)}
-    sent |= {event.request.mapping.reference.execution for event in asking(events, ReserveGrant)}
-    return bool(sent & written)
+    return bool(dispatched & written)
 
 
 def _halt_lost(events: Sequence[Event]) -> bool:

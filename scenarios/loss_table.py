@@ -13,7 +13,8 @@ Cells:
 * ``when awaited``: ``plain`` if the turn waits for the runtime to acquire it, else ``holds``: nobody asked how it went;
 * ``when captured``: ``blocked held`` if the execution concerned is a Shell's, else ``holds``: a file tool waits for no
   owner;
-* ``when dispatched``: ``blocked held`` if the execution concerned is ever sent to a worker, else ``holds``;
+* ``when dispatched``: ``blocked held`` if the execution concerned goes on to a worker (or, from its intent, to a
+  grant), else ``holds``;
 * ``unless halted``: ``holds``, but ``blocked held`` if the worker was asked to stop and nobody learned that it heard;
 * ``unless overtaken``: ``holds``, but ``blocked kept`` if a publication met the expired lease before its renewal did;
 * ``unless renewed``: ``blocked kept``, but ``holds`` if a renewal for the other stream met the expired lease first;
@@ -377,7 +378,8 @@ REMOTE = (
         "behaviour §1.13: the grant ran out during the pause, and nobody renewed it",
         {
             "holds": AGAIN,
-            "blocked kept": "lost! unanswered! refused refused! writer-expired replaced paused",
+            "blocked kept": "lost! unanswered! refused refused! writer-expired replaced",
+            "when dispatched": "paused",
             "died kept": "crash",
         },
     ),
