@@ -13,8 +13,8 @@ Cells:
 * ``when awaited``: ``plain`` if the turn waits for the runtime to acquire it, else ``holds``: nobody asked how it went;
 * ``when captured``: ``blocked held`` if the execution concerned is a Shell's, else ``holds``: a file tool waits for no
   owner;
-* ``when dispatched``: ``blocked held`` if the execution concerned goes on to a worker (or, from its intent, to a
-  grant), else ``holds``;
+* ``when dispatched``: ``blocked held`` if the execution concerned is ever sent to a worker, or a grant is asked for it,
+  else ``holds``;
 * ``unless halted``: ``holds``, but ``blocked held`` if the worker was asked to stop and nobody learned that it heard;
 * ``unless overtaken``: ``holds``, but ``blocked kept`` if a publication met the expired lease before its renewal did;
 * ``unless renewed``: ``blocked kept``, but ``holds`` if a renewal for the other stream met the expired lease first;
@@ -24,6 +24,9 @@ Cells:
 * ``died``: the owner is dead, and a cold load refuses the turn, twice;
 * ``reopens``: nothing of the turn was begun, or all of it is settled: a cold load opens the Session, and the prompt
   completes.
+
+A pause outlasts the writer lease, and with it every grant (behaviour §1.13). Where ``holds`` stands for a pause and
+output meets a grant that has run out, ``blocked held`` is meant.
 
 Behind ``blocked`` and ``died`` stands the lease: ``held``, ``free``, or ``kept`` (as it was when the fault struck).
 """
@@ -375,11 +378,10 @@ REMOTE = (
     Step("harness:call:AsWriter.CloseNotStarted", "behaviour §1.11: unexpired lease", EXPIRED),
     Step(
         "journal:call:ReserveGrant",
-        "behaviour §1.13: the grant ran out during the pause, and nobody renewed it",
+        "behaviour §3.1 grant reserve (O2)",
         {
-            "holds": AGAIN,
+            "holds": f"{AGAIN} paused",
             "blocked kept": "lost! unanswered! refused refused! writer-expired replaced",
-            "when dispatched": "paused",
             "died kept": "crash",
         },
     ),

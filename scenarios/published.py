@@ -10,7 +10,7 @@ from scenarios.row import Promise, Row
 from scenarios.sizes import scaled
 from scenarios.tools import SEEN, WROTE
 from sim.protocol import SHELL_1, SHELL_2, STDOUT, Definition
-from sim.scenario import HARNESS, LOCAL, Scenario, calls
+from sim.scenario import HARNESS, LOCAL, Scenario, calls, shell
 
 QUOTA = 2**30
 """What a Session of these rows may capture of one command, in bytes: more than any of them writes."""
@@ -87,7 +87,7 @@ ROWS = (
         "one-call",
         "the whole order of the seed, with grant, publication and reference in the listener's place",
     ),
-    again("two-calls", "two grants in one batch, renewed by one timer", swept=False),
+    again("two-calls", "two grants in one batch, renewed by one timer"),
     again("two-rounds", "the second batch has grants of its own", swept=False),
     again("text-only", "a turn without calls asks for no grant", swept=False),
     again("silent", "no byte of output is a complete publication", swept=False),
@@ -98,7 +98,6 @@ ROWS = (
         published(alone("published-mixed", calls(WROTE, quick("call-3", "make"), SEEN), DONE)),
         Promise(("completed",), 1, 3, 2, 1),
         "behaviour §2.2, §2.3",
-        swept=False,
     ),
     Row(
         "published-cancelled-reserved",
@@ -124,7 +123,32 @@ ROWS = (
         ),
         Promise(("cancelled",), 1, 1, 1, 1),
         "behaviour §2.10",
+        uncancelled=completes(1, 2),
+    ),
+    Row(
+        "published-slow",
+        "a command that outlives a writer lease goes on publishing, for its grant is renewed",
+        published(alone("published-slow", calls(shell("call-1", "slow")), DONE, programs=(base.SLOW,))),
+        completes(1, 2),
+        "behaviour §1.13",
         swept=False,
+    ),
+    Row(
+        "published-slow-again",
+        "a grant that is asked for when the timer of an earlier batch has ended is renewed too",
+        published(
+            alone(
+                "published-slow-again",
+                calls(quick("call-1", "make")),
+                calls(shell("call-2", "slow")),
+                DONE,
+                programs=(base.SLOW,),
+            )
+        ),
+        completes(2, 3),
+        "behaviour §1.13",
+        faults=("harness:a:call:Infer#2=delayed",),
+        design=scaled(grant_renewal=1_000),
     ),
     Row(
         "published-quota",

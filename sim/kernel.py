@@ -40,6 +40,7 @@ from sim.effects import (
     Sleep,
     Start,
     Stop,
+    Subject,
     Transaction,
     Uncertain,
     Wait,
@@ -335,8 +336,9 @@ class Kernel:
 
     def _label(self, subject: Any) -> str:
         label: str = subject.label
-        if label == type(subject).__name__:
-            self._labels[type(subject)] = label
+        kind: Any = type(subject)
+        if kind.label is Subject.label:  # else it may depend on what the subject holds
+            self._labels[kind] = label
         return label
 
     def _strike(

@@ -52,8 +52,6 @@ from sim.shell.retained import Outcome, encoded
 class PublishedTurn(ToolTurn):
     """The tools of one prompt, whose Shells publish their output themselves."""
 
-    prepare_again, ack_again = publication.prepares_again, publication.acknowledges_again
-
     def __init__(
         self,
         owner: Owner,
@@ -123,18 +121,15 @@ class PublishedTurn(ToolTurn):
             raise RecoveryRequired("the grant is not open")
 
     async def renew(self) -> None:
-        """Renew what is open, until nothing is; a renewal that is refused is told by what it lets expire."""
+        """Renew what is open, until nothing is; one that fails is tried again, and told by what it lets run out."""
         while self.ask(publication.keeps_renewing, len(self.open)):
             await Sleep(self.limits.grant_renewal)
             names = tuple(sorted(self.open))
-            if not names:
-                return
             try:
                 await Call(self.journal, AsWriter(RenewGrants(self.owner.session, names)))
-            except Failed:
-                return
-            except Uncertain:
+            except (Failed, Uncertain):
                 continue
+        self.renewal = None
 
     # --- start and observation ---------------------------------------------------------------------------------------
 

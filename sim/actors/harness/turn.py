@@ -14,6 +14,7 @@ from sim.design import (
     files,
     lease,
     profile,
+    publication,
     retry,
     settlement,
 )
@@ -67,8 +68,6 @@ class RecoveryRequired(Exception):
 
 class ToolTurn:
     """The tools of one prompt. ``uncertain`` is true while something may have happened that is not proved."""
-
-    prepare_again, ack_again = retry.prepare_again, retry.ack_again
 
     def __init__(
         self,
@@ -264,7 +263,7 @@ class ToolTurn:
         return Refused(call, self.ask(admission.refused_alone, call, why))
 
     async def prepare(self, planned: Invocation) -> Prepared:
-        """Reserve the execution; a lost reservation is replayed once, identically."""
+        """Reserve the execution; a lost reservation is replayed once, identically, where the owner captures."""
         worker_call = planned.worker_call
         request = Prepare(
             self.prompt,
@@ -275,6 +274,7 @@ class ToolTurn:
             planned.input_digest,
             self.publication_of(planned),
         )
+        again = publication.prepares_again if request.publication else retry.prepare_again
         sends = 0
         while True:
             sends += 1
@@ -282,7 +282,7 @@ class ToolTurn:
                 prepared = await Call(BROKER, request)
                 break
             except Uncertain as doubt:
-                if not self.ask(self.prepare_again, doubt.cause, sends, self.limits):
+                if not self.ask(again, doubt.cause, sends, self.limits):
                     raise
         if not self.ask(execution.is_reservation, worker_call, prepared.worker_call, prepared.state):
             raise RecoveryRequired("the reservation is for another call, or is running")
@@ -451,7 +451,8 @@ class ToolTurn:
         return Acknowledge(receipt.execution, receipt)
 
     async def confirm(self, request: Acknowledge) -> None:
-        """Exact acknowledgement; a lost one is replayed once, identically."""
+        """Exact acknowledgement; a lost one is replayed once, identically, where the owner captured the output."""
+        again = publication.acknowledges_again if request.publication else retry.ack_again
         sends = 0
         while True:
             sends += 1
@@ -459,7 +460,7 @@ class ToolTurn:
                 acknowledged = await Call(BROKER, request)
                 break
             except Uncertain as doubt:
-                if not self.ask(self.ack_again, doubt.cause, sends, self.limits):
+                if not self.ask(again, doubt.cause, sends, self.limits):
                     raise
         if not self.ask(settlement.acknowledged, request.execution, acknowledged.execution):
             raise RecoveryRequired("the acknowledgement is for another execution")
