@@ -10,7 +10,7 @@ from scenarios.row import Promise, Row
 from scenarios.sizes import scaled
 from scenarios.tools import SEEN, WROTE
 from sim.protocol import SHELL_1, SHELL_2, STDOUT, Definition
-from sim.scenario import HARNESS, LOCAL, Scenario, calls, shell
+from sim.scenario import HARNESS, LOCAL, Scenario, SessionPlan, Turn, calls, shell
 
 QUOTA = 2**30
 """What a Session of these rows may capture of one command, in bytes: more than any of them writes."""
@@ -149,6 +149,28 @@ ROWS = (
         "behaviour §1.13",
         faults=("harness:a:call:Infer#2=delayed",),
         design=scaled(grant_renewal=1_000),
+    ),
+    Row(
+        "published-fenced",
+        "an owner that is replaced while its command runs has its grant fenced: what comes late is published nowhere",
+        published(alone("published-fenced", calls(shell("call-1", "slow")), DONE, programs=(base.SLOW,))),
+        Promise(("recovery-blocked",), 1, 1, 1, 0, "held", "error"),
+        "behaviour §1.13, §3.3",
+        faults=("journal:a:call:RenewGrants#1=writer-replaced",),
+    ),
+    Row(
+        "published-beside-captured",
+        "one Session publishes, another one captures by itself: neither knows of the other's way",
+        Scenario(
+            "published-beside-captured",
+            (
+                *published(alone("", calls(quick("call-1", "make")), DONE)).sessions,
+                SessionPlan("b", "x", (Turn((calls(quick("call-2", "make")), DONE)),)),
+            ),
+        ),
+        Promise(("completed", "completed"), 2, 2, 4, 2),
+        "behaviour §1.2",
+        swept=False,
     ),
     Row(
         "published-quota",

@@ -336,9 +336,8 @@ class Kernel:
 
     def _label(self, subject: Any) -> str:
         label: str = subject.label
-        kind: Any = type(subject)
-        if kind.label is Subject.label:  # else it may depend on what the subject holds
-            self._labels[kind] = label
+        if subject.__class__.label is Subject.label:  # else it may depend on what the subject holds
+            self._labels[subject.__class__] = label
         return label
 
     def _strike(

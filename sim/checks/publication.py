@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -35,7 +36,7 @@ from sim.facts import (
     Publication,
     PublicationOperation,
 )
-from sim.history import Committed, Healed
+from sim.history import Committed, Failure, Healed
 from sim.protocol import (
     Checkpoint,
     Entry,
@@ -48,7 +49,7 @@ from sim.protocol import (
     Transact,
     TurnSettled,
 )
-from sim.publication import RenewGrants
+from sim.publication import ReadFinished, RenewGrants
 
 # --- the grant
 
@@ -164,7 +165,7 @@ def _renews(over: frozenset[str], request: RenewGrants, scene: Scene) -> Told[fr
         row = scene.row(PUBLICATIONS, name)
         if row is not None and row.mapping.prompt in over:
             return over, f"{name} was renewed after its turn was settled"
-    return over, None
+    return over, None if request.publications else f"session {request.session} renewed no grant at all"
 
 
 def _over(over: frozenset[str], entry: Entry, scene: Scene) -> Told[frozenset[str]]:
@@ -175,7 +176,7 @@ def _over(over: frozenset[str], entry: Entry, scene: Scene) -> Told[frozenset[st
 RENEWALS_STOP = Check(
     "renewals-stop",
     cites="behaviour §1.13, §2.2",
-    says="Grants are renewed while their turn is open, and never behind its settlement.",
+    says="Grants are renewed while there are any and their turn is open, and never behind its settlement.",
     start=frozenset[str](),
     hears=(asked(RenewGrants, at_all, _renews), recorded(TurnSettled, at_all, _over)),
 )
@@ -248,6 +249,86 @@ QUOTA_HOLDS = Check(
     says="What is published of one execution never exceeds its quota.",
     start=0,
     hears=(wrote(PublicationOperation, _by_publication, _counts),),
+)
+
+
+# --- what was finished, and why it was not
+
+UNKNOWN = "runtime_broker_execution_unknown"
+
+
+class Sought(msgspec.Struct, frozen=True, gc=False):
+    """Whether a broker told that an execution is unknown, and whether its owner asked what was finished."""
+
+    unknown: bool = False
+    asked: bool = False
+
+
+def _told_unknown(sought: Sought, answer: object, scene: Scene) -> Told[Sought]:
+    unknown = isinstance(answer, Failure) and answer.code == UNKNOWN
+    return (replace(sought, unknown=True) if unknown else sought), None
+
+
+def _seeks(sought: Sought, request: ReadFinished, scene: Scene) -> Told[Sought]:
+    return replace(sought, asked=True), None
+
+
+def _unsought(execution: str, sought: Sought, scene: Scene) -> Iterator[tuple[int, str]]:
+    if sought.unknown and not sought.asked:
+        said = f"{execution} is unknown to its broker, and nobody asked what its producer finished with"
+        yield scene.events[-1].at, said
+
+
+def _published_status(answer: object, scene: Scene) -> str | None:
+    execution = scene.asked.request.execution
+    owned = scene.actor.startswith("harness:")
+    return execution if owned and published_as(execution, scene) else None
+
+
+def _read_execution(request: ReadFinished, scene: Scene) -> str | None:
+    row = scene.row(PUBLICATIONS, request.publication)
+    return None if row is None else row.mapping.reference.execution
+
+
+FINISHED_IS_SOUGHT = Check(
+    "finished-is-sought",
+    cites="behaviour §2.2, §3.2",
+    says="Where the broker knows no outcome of what publishes, its owner asks what the producer finished with.",
+    start=Sought(),
+    hears=(answered(Status, _published_status, _told_unknown), asked(ReadFinished, _read_execution, _seeks)),
+    end=_unsought,
+)
+
+
+def _rejected(reasons: frozenset[str], row: PublicationOperation, scene: Scene) -> Told[frozenset[str]]:
+    return (reasons | {row.reason} if row.state == "rejected" else reasons), None
+
+
+def _gives_reason(reasons: frozenset[str], entry: Entry, scene: Scene) -> Told[frozenset[str]]:
+    receipt: Any = entry.record
+    capture = receipt.envelope.capture
+    if capture is None or EXHAUSTED not in reasons or capture.reason == EXHAUSTED:
+        return reasons, None
+    return reasons, f"the quota of {receipt.execution} is exhausted, and its receipt says {capture.reason}"
+
+
+EXHAUSTED = "quota_exhausted"
+
+
+def _execution_published(row: PublicationOperation, scene: Scene) -> str | None:
+    published = scene.row(PUBLICATIONS, _by_publication(row, scene))
+    return None if published is None else published.mapping.reference.execution
+
+
+QUOTA_IS_TOLD = Check(
+    "quota-is-told",
+    cites="behaviour §1.8, §1.13",
+    says="A capture that is partial for want of quota gives that as its reason.",
+    start=frozenset[str](),
+    hears=(
+        wrote(PublicationOperation, _execution_published, _rejected),
+        recorded(ToolReceipt, by_recorded_execution, _gives_reason),
+    ),
 )
 
 
@@ -369,6 +450,8 @@ CHECKS = (
     NEITHER_RAN_NOR_DID_NOT,
     OPERATIONS_ARE_DONE,
     QUOTA_HOLDS,
+    QUOTA_IS_TOLD,
+    FINISHED_IS_SOUGHT,
     RECEIPT_WITH_ITS_OUTPUT,
     HISTORY_HAS_ONE_ID,
     STARTED_AGAIN_ON_PROOF,

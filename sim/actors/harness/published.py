@@ -122,9 +122,11 @@ class PublishedTurn(ToolTurn):
 
     async def renew(self) -> None:
         """Renew what is open, until nothing is; one that fails is tried again, and told by what it lets run out."""
-        while self.ask(publication.keeps_renewing, len(self.open)):
+        while True:
             await Sleep(self.limits.grant_renewal)
             names = tuple(sorted(self.open))
+            if not self.ask(publication.keeps_renewing, len(names)):
+                break
             try:
                 await Call(self.journal, AsWriter(RenewGrants(self.owner.session, names)))
             except (Failed, Uncertain):
