@@ -7,7 +7,19 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from scenarios import base, capture, cases, fixture, lifecycle, local, policies, publisher, sizes, tools
+from scenarios import (
+    base,
+    capture,
+    cases,
+    fixture,
+    lifecycle,
+    local,
+    policies,
+    published,
+    publisher,
+    sizes,
+    tools,
+)
 from scenarios.row import Row
 
 THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
@@ -17,6 +29,7 @@ THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
         "publisher": publisher.ROWS,
         "lifecycle": lifecycle.ROWS,
         "local": local.ROWS,
+        "published": published.ROWS,
         "capture": capture.ROWS,
         "policies": policies.ROWS,
         "sizes": sizes.ROWS,

@@ -40,6 +40,7 @@ from sim.effects import (
     Sleep,
     Start,
     Stop,
+    Subject,
     Transaction,
     Uncertain,
     Wait,
@@ -336,8 +337,8 @@ class Kernel:
 
     def _label(self, subject: Any) -> str:
         label: str = subject.label
-        if label == type(subject).__name__:
-            self._labels[type(subject)] = label
+        if subject.__class__.label is Subject.label:  # else it may depend on what the subject holds
+            self._labels[subject.__class__] = label
         return label
 
     def _strike(

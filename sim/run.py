@@ -12,7 +12,7 @@ from sim.actors.journal import Journal, writer_token
 from sim.actors.model import Model
 from sim.actors.publisher import Publisher, descriptor_of
 from sim.actors.reader import Reader
-from sim.actors.store import Store
+from sim.actors.store import Objects, Publications, Store
 from sim.actors.worker import Worker
 from sim.circumstances import CIRCUMSTANCES
 from sim.design import SCALED, Design
@@ -105,6 +105,19 @@ def _host_shared(
         "broker", "broker", lambda _life: Broker(kernel.disk, kernel.ask, design.limits), restarts=True
     )
     kernel.host("store", "store", lambda _life: Store(kernel.disk, kernel.ask, design.limits), restarts=True)
+    if any(each.capture_bytes for session in sessions for each in session.definitions):
+        _host_publications(kernel, design)
+
+
+def _host_publications(kernel: Kernel, design: Design) -> None:
+    """The publication services, on the Store's database, and the object store behind them."""
+    kernel.host(
+        "publications",
+        "publications",
+        lambda _life: Publications(kernel.disk, kernel.ask, design.limits),
+        restarts=True,
+    )
+    kernel.host("objects", "objects", lambda _life: Objects(kernel.disk, kernel.ask), restarts=True)
 
 
 def _programs(scenario: Scenario) -> Callable[[str], Program]:

@@ -20,6 +20,7 @@ from sim.checks import (
     local,
     once,
     order,
+    publication,
     retained,
     retries,
     secrecy,
@@ -51,6 +52,7 @@ CHECKS: tuple[Check, ...] = (
     *admission.CHECKS,
     *ending.CHECKS,
     *lifecycle.CHECKS,
+    *publication.CHECKS,
 )
 """All of them."""
 

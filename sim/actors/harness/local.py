@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from msgspec.structs import replace
 
@@ -30,6 +29,8 @@ from sim.protocol import (
     Ownership,
     Prepared,
     Prompt,
+    Published,
+    PublishOutput,
     Record,
     RegisterCapture,
     Response,
@@ -145,10 +146,11 @@ class LocalTurn(ToolTurn):
     async def prepare(self, planned: Invocation) -> Prepared:
         """The Session names its executions itself."""
         name = self.ask(execution.execution_id, self.prompt, planned.worker_call)
-        return Prepared(name, planned.worker_call, "prepared")
+        return Prepared(name, planned.worker_call, "prepared", self.generation)
 
-    async def intend(self, planned: Invocation, name: str) -> Reserved:
+    async def intend(self, planned: Invocation, prepared: Prepared) -> Reserved:
         """The actual input and the intent become durable; its protocol says that no broker knows of it."""
+        name = prepared.execution
         self.registered[name] = await self.record_intent(planned, name, local.LOCAL)
         return self.reserved(planned, self.registered[name])
 
@@ -157,13 +159,17 @@ class LocalTurn(ToolTurn):
         reference, session = call.reference, self.owner.session
         key = {"tenantId": "tenant", "sessionId": session}
         name = capture_id(key, reference.execution, str(reference.generation))
-        segments = Segments(name, partial(Call, self.journal), self.ask, self.limits)
+        segments = Segments(name, self.publish, self.ask, self.limits)
         command = str((admission.fields_of(call.call) or {}).get("command"))
         spawn = Spawn(reference.execution, reference.worker_call, self.owner.workspace, utf8(command))
         self.running = Foreground(spawn, self.programs(command), Sink(segments))
         physical = await self.running.run(call.timeout)
         self.running = None
         return await segments.finalize(reference.execution, physical)
+
+    async def publish(self, output: PublishOutput, name: str) -> Published:
+        """Make a piece of output durable in the Session's own store."""
+        return await Call(self.journal, output)
 
     async def halt(self) -> None:
         """Stop the command that runs now; its end is captured and admitted."""

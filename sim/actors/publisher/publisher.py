@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
-from functools import partial
 from typing import TypeVar
 
 from sim.actor import Actor
@@ -26,7 +25,9 @@ from sim.protocol import (
     OpenPublisher,
     Ownership,
     PreparePublication,
+    Published,
     PublisherClosed,
+    PublishOutput,
     Receipt,
     Record,
     RegisterCapture,
@@ -232,7 +233,7 @@ class Publisher(Actor):
             await self.check_owner(owner)
         key = {"tenantId": "tenant", "sessionId": self.session}
         name = capture_id(key, reference.execution, str(reference.generation))
-        segments = Segments(name, partial(Call, self.journal), self.ask, self.limits)
+        segments = Segments(name, self.publish, self.ask, self.limits)
         self.captures[reference.execution] = Opened(owner, segments)
         return CaptureOpened(name)
 
@@ -285,6 +286,10 @@ class Publisher(Actor):
             return opened.receipt
         opened.receipt = await self.admission.admit(envelope)
         return opened.receipt
+
+    async def publish(self, output: PublishOutput, name: str) -> Published:
+        """Make a piece of output durable in the Session Store."""
+        return await Call(self.journal, output)
 
     # --- checks that they share
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from sim.actor import Actor
+from sim.actors.store.objects import OBJECT_STORE
 from sim.actors.store.records import CommitRecords, ExtendWriter, KeepOutput, SealLease, TakeWriter, claim_of
 from sim.content import sha256
 from sim.design import Limits, writer
-from sim.effects import Commit, Disk, Failed
-from sim.facts import ACTIVATIONS, JOURNAL, RESOURCES, Activation, in_session
+from sim.effects import Call, Commit, Disk, Failed
+from sim.facts import ACTIVATIONS, JOURNAL, REFERENCES, RESOURCES, Activation, in_session
 from sim.protocol import (
     AcquireWriter,
     Appended,
@@ -29,6 +30,7 @@ from sim.protocol import (
     Transact,
     WriterGrant,
 )
+from sim.publication import GetObject
 from sim.rule import Decide
 
 
@@ -108,18 +110,22 @@ class Store(Actor):
 
     async def read_resource(self, request: ReadResource) -> Piece:
         """A range of a durable resource. Failed: ``managed_session_resource_missing``."""
-        held = self.disk.get(RESOURCES, in_session(request.session, request.resource))
-        if held is None:
+        key = in_session(request.session, request.resource)
+        held, referenced = self.disk.get(RESOURCES, key), self.disk.get(REFERENCES, key)
+        if held is not None:
+            return Piece(held.content[request.start : request.end], len(held.content))
+        if referenced is None:
             raise Failed("managed_session_resource_missing", 404)
-
-        return Piece(held.content[request.start : request.end], len(held.content))
+        return await Call(OBJECT_STORE, GetObject(referenced.key, request.start, request.end))
 
     async def list_resources(self, request: ListResources) -> Resources:
         """What is durable of a Session beside its journal."""
         beginning = in_session(request.session, "")
-        rows = self.disk.rows(RESOURCES, beginning)
+        stored = [(key, row.kind, len(row.content)) for key, row in self.disk.rows(RESOURCES, beginning)]
+        referenced = [(key, row.kind, row.length) for key, row in self.disk.rows(REFERENCES, beginning)]
+        listed = sorted(stored + referenced)
         return Resources(
-            tuple(Retained(key.removeprefix(beginning), row.kind, len(row.content)) for key, row in rows)
+            tuple(Retained(key.removeprefix(beginning), kind, length) for key, kind, length in listed)
         )
 
     handlers = {
