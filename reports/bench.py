@@ -21,6 +21,9 @@ from sim.text import show
 
 PASSED, FINDING, MISSED, BROKEN = "passed", "finding", "missed", "broken"
 """What a run can come to: as promised; not; a strike never landed; the bench itself failed."""
+UNACCEPTED = "not accepted (expected)"
+"""The same as promised, where the seed says that acceptance fails: counted apart (000 §6)."""
+AS_PROMISED = (PASSED, UNACCEPTED)
 
 
 class Judged(msgspec.Struct, frozen=True):

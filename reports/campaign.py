@@ -13,7 +13,7 @@ import msgspec
 from faults.engine import CHUNK, Broken, Delivery, Work
 from faults.plans import Capsule, replay_line, write
 from faults.sweeps import Selection, Sweep, covers, single
-from reports.bench import BROKEN, FINDING, PASSED, Bench, Judged, sightings
+from reports.bench import AS_PROMISED, BROKEN, FINDING, Bench, Judged, sightings
 from reports.evidence import Evidence, Firsts, evidence
 from reports.outline import WHOLE, Counted, Outline, Shard, Title, code, released
 from reports.schema import FORMAT
@@ -151,7 +151,7 @@ class Campaign:
                 *(show(f"never landed: {strike}") for strike in history.missed),
             ),
             seen=seen(plan, history),
-            evidence=None if judged.status == PASSED else self._evidence(row, index, history, judged),
+            evidence=None if judged.status in AS_PROMISED else self._evidence(row, index, history, judged),
             trail=written(
                 history.events, judged.found or outcome(history.events), listed.trail if index else NONE
             ),
@@ -211,7 +211,7 @@ class Campaign:
         **more: object,
     ) -> Record:
         capsule = Capsule(self.bench.design(row), row, plan)
-        replay = "" if status == PASSED else replay_line(capsule)
+        replay = "" if status in AS_PROMISED else replay_line(capsule)
         line: dict[str, object] = {
             "format": FORMAT,
             "row": row,
@@ -262,7 +262,7 @@ def _counted(row: str, design: str, sweep: Sweep) -> Counted:
 def _mark(status: str, as_before: bool) -> str:
     if status == FINDING:
         return WRONG
-    if status != PASSED:
+    if status not in AS_PROMISED:
         return TROUBLE
     return AS_BEFORE if as_before else OTHERWISE
 

@@ -21,16 +21,20 @@ from sim.history import (
     digest_of,
     encoded,
 )
-from sim.outcome import NOT_ACCEPTED, Outcome, outcome
+from sim.outcome import NOT_ACCEPTED, UNCORRECTED, Outcome, TurnOutcome, outcome
 from sim.points import Plan
+from sim.protocol import ILL_FORMED_REQUEST, Infer
 
 PASSED, FINDING, MISSED = "passed", "finding", "missed"
+NOT_ACCEPTED_EXPECTED = "not accepted (expected)"
+"""What a run came to in which all is as promised, and acceptance fails as the seed says that it must (000 §6)."""
 INTRUDER = "intruder"
 """The actor that plays a scenario's intrusions."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a run came to: passed, finding or missed; what was found; how the world was left; its history's digest.
+    """What a run came to: passed, not accepted (expected), finding or missed; what was found; how the world was left;
+    its history's digest.
 
     ``outcome`` is in words what ``found`` is in fields.
     """
@@ -54,16 +58,31 @@ def verdict(row: Row, plan: Plan, history: History) -> Verdict:
     else:
         findings += [Finding("promise", at, text) for text in broken(row.promise, found)]
         findings += [Finding("intrusion", at, text) for text in _answered_otherwise(row, history.events)]
-    status = MISSED if history.missed else FINDING if findings else PASSED
+    status = MISSED if history.missed else FINDING if findings else _accepted(history.events)
     return Verdict(status, tuple(findings), in_words(found), digest_of(trace), found)
 
 
+def _accepted(events: Sequence[Event]) -> str:
+    """Passed, unless the transport to the model refused the group that the journal keeps."""
+    infers = {each.exchange for each in asking(events, Infer)}
+    refused = (event.answer for event in events if isinstance(event, Answered) and event.exchange in infers)
+    rejected = any(isinstance(answer, Failure) and answer.code == ILL_FORMED_REQUEST for answer in refused)
+    return NOT_ACCEPTED_EXPECTED if rejected else PASSED
+
+
 def in_words(found: Outcome) -> str:
-    """The endings of all turns, who holds what, and what a cold load says, on one line."""
-    endings = ", ".join(turn.ending for turn in found.turns) or NOT_ACCEPTED
+    """The endings of all turns, who holds what, and what a cold load says, on one line.
+
+    Why a turn is uncorrected stands behind it (000 §7: this must be recorded explicitly).
+    """
+    endings = ", ".join(map(_ending, found.turns)) or NOT_ACCEPTED
     leases = ", ".join(f"{workspace} {HELD if holder else FREE}" for workspace, holder in found.leases)
     loads = "; cold load " + ", ".join(load.first for load in found.loads) if found.loads else ""
     return f"{endings}; {leases or 'no lease asked'}{loads}"
+
+
+def _ending(turn: TurnOutcome) -> str:
+    return f"{turn.ending} ({turn.reason})" if turn.ending == UNCORRECTED else turn.ending
 
 
 # --- the second Session, and cold loads

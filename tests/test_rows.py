@@ -85,8 +85,8 @@ def test_what_befalls_one_session_never_reaches_another_on_its_own_workspace():
 @pytest.mark.parametrize(
     ("scenario", "ending", "reason"),
     [
-        (alone("quotes", calls(shell("c", '"' * 25_000)), DONE), "error", "hosted_tool_batch_invalid"),
-        (alone("wide", calls(shell("c", "\u00e9" * 40_000)), DONE), "error", "hosted_tool_batch_invalid"),
+        (alone("quotes", calls(shell("c", '"' * 25_000)), DONE), "error", "hosted_tool_batch_too_large"),
+        (alone("wide", calls(shell("c", "\u00e9" * 40_000)), DONE), "error", "hosted_tool_batch_too_large"),
         (
             alone("text", calls(shell("c", "make")), says("x" * 70_000)),
             "error",
