@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from scenarios.cells import asking, resolved, shown_cell
 from scenarios.loss_table import expected
 from scenarios.promise import FREE, HELD, broken
 from scenarios.row import Row
+from scenarios.rows import ROWS
+from scenarios.skeleton import skeleton, skeleton_of
 from sim.checks import Finding, judge
 from sim.effects import Request
 from sim.history import (
@@ -58,8 +61,19 @@ def verdict(row: Row, plan: Plan, history: History) -> Verdict:
     else:
         findings += [Finding("promise", at, text) for text in broken(row.promise, found)]
         findings += [Finding("intrusion", at, text) for text in _answered_otherwise(row, history.events)]
+    findings += [Finding("skeleton", at, text) for text in _unlike(row, plan, history.events)]
     status = MISSED if history.missed else FINDING if findings else _accepted(history.events)
     return Verdict(status, tuple(findings), in_words(found), digest_of(trace), found)
+
+
+def _unlike(row: Row, plan: Plan, events: Sequence[Event]) -> list[str]:
+    """A row whose faults are swept in another row has the skeleton of that one."""
+    if not row.like or plan.strikes:
+        return []
+    swept = replace(ROWS[row.like], design=row.design)
+    return (
+        [] if skeleton(events) == skeleton_of(swept) else [f"it is swept as {row.like}, and runs otherwise"]
+    )
 
 
 def _accepted(events: Sequence[Event]) -> str:

@@ -7,7 +7,19 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from scenarios import base, capture, cases, fixture, lifecycle, local, policies, publisher, sizes, tools
+from scenarios import (
+    acceptance,
+    base,
+    capture,
+    cases,
+    fixture,
+    lifecycle,
+    local,
+    policies,
+    publisher,
+    sizes,
+    tools,
+)
 from scenarios.row import Row
 
 THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
@@ -22,6 +34,7 @@ THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
         "sizes": sizes.ROWS,
         "fixture": fixture.ROWS,
         "cases": cases.ROWS,
+        "acceptance": acceptance.ROWS,
     }
 )
 """The rows of each theme, in order."""

@@ -24,7 +24,6 @@ from sim.checks.check import (
 )
 from sim.effects import Secret
 from sim.facts import JOURNAL
-from sim.history import Event
 from sim.protocol import (
     SHELL,
     Acquire,
@@ -235,26 +234,36 @@ LONG_ENOUGH = 8
 """A part of a value of so many characters is recognised in a text; a shorter one may be a word of any sentence."""
 
 
-def _notes(values: frozenset[str], answer: object, scene: Scene) -> Told[frozenset[str]]:
-    found = {ill_formed(call)[1] for call in refused_calls(answer)} - {""}
-    return values | found, None
+def _notes(refused: frozenset[ToolCall], answer: object, scene: Scene) -> Told[frozenset[ToolCall]]:
+    return refused | {call for call in refused_calls(answer) if ill_formed(call)[0]}, None
 
 
-def _forms(value: str, known: str) -> frozenset[str]:
-    """How a refused value could stand in a text: raw, escaped, its halves replaced, or a long part of it.
-
-    ``known`` is all that the run may say anyway: of that, a part proves nothing.
-    """
+def _forms(value: str) -> frozenset[str]:
+    """How a refused value could stand in a text: raw, escaped, its halves replaced, or a long part of it."""
     escaped = json.dumps(value)[1:-1]
     forms = {value, escaped, re.sub(r"(?<=\\u)[0-9a-f]{4}", lambda unit: unit[0].upper(), escaped)}
     parts = re.split("[\ud800-\udfff]+", value)
     forms |= {mark.join(parts) for mark in ("?", "\ufffd") if len(value) >= LONG_ENOUGH}
     forms |= {part for part in parts if len(part) >= LONG_ENOUGH}
-    return frozenset(form for form in forms if form not in known)
+    return frozenset(forms)
 
 
-def _said_anyway(scene: Scene, values: frozenset[str]) -> str:
-    """Every prompt, and every text of a call that was not refused."""
+def _only_in_calls(forms: frozenset[str], refused: frozenset[ToolCall], scene: Scene) -> bool:
+    """Whether the forms stand in the whole history just as often as in these calls: then they are nowhere else."""
+    try:
+        trace = scene.trace()
+    except UnicodeEncodeError:  # a text that no encoding knows stands raw somewhere
+        return False
+    wholes = [call.arguments.encode("utf-8", "surrogatepass") for call in refused]
+    counts = [(whole, trace.count(whole)) for whole in wholes]
+    pieces = [form.encode("utf-8", "surrogatepass") for form in forms]
+    return all(
+        trace.count(piece) == sum(number * whole.count(piece) for whole, number in counts) for piece in pieces
+    )
+
+
+def _said_anyway(scene: Scene, refused: frozenset[ToolCall]) -> str:
+    """Every prompt, and every text of a call that was not refused: of these, a part of a value proves nothing."""
     texts: list[str] = []
     for event in scene.events:
         request = getattr(event, "request", None)
@@ -262,7 +271,7 @@ def _said_anyway(scene: Scene, values: frozenset[str]) -> str:
             texts.append(request.text)
         answer = getattr(event, "answer", None)
         for call in answer.calls if isinstance(answer, ModelOutput) else ():
-            if ill_formed(call)[1] not in values:
+            if call not in refused:
                 texts.append(call.arguments)
                 texts.extend(_texts(_parsed(call.arguments)))
     return "\n".join(texts)
@@ -273,7 +282,7 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, bytes):
-        yield value.decode("utf-8", "surrogatepass" if b"\xed" in value else "replace")
+        yield _decoded(value)
     elif isinstance(value, dict):
         yield from _texts([*cast("dict[Any, Any]", value).keys(), *cast("dict[Any, Any]", value).values()])
     elif isinstance(value, list | tuple | frozenset):
@@ -284,29 +293,38 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(getattr(value, name))
 
 
-def _where(event: Event, forms: frozenset[str]) -> bool:
-    return any(form in text for text in _texts(event) for form in forms)
+def _decoded(content: bytes) -> str:
+    """Bytes as text, with raw halves kept where nothing else is wrong."""
+    try:
+        return content.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return content.decode("utf-8", "replace")
 
 
-def _stands(subject: str, values: frozenset[str], scene: Scene) -> Iterator[tuple[int, str]]:
+def _stands(subject: str, refused: frozenset[ToolCall], scene: Scene) -> Iterator[tuple[int, str]]:
     """Every refused value that stands outside of the calls as the model made them."""
-    known = _said_anyway(scene, values) if values else ""
-    for number, value in enumerate(sorted(values), 1):
-        forms = _forms(value, known)
-        event = next((event for event in scene.events if _where(event, forms)), None)
-        if event is not None:
-            named = f"the value of refused text {number} of {len(values)}"
-            yield (
-                event.at,
-                f"{named} stands in {type(event).__name__}, outside of the call that the model made",
-            )
+    values = sorted({ill_formed(call)[1] for call in refused})
+    for number, value in enumerate(values, 1):
+        forms = _forms(value)
+        if _only_in_calls(forms, refused, scene):
+            continue
+        known = _said_anyway(scene, refused)
+        telling = [form for form in forms if form not in known]
+        for event in scene.events:
+            if any(form in text for text in _texts(event) for form in telling):
+                named = f"the value of refused text {number} of {len(values)}"
+                yield (
+                    event.at,
+                    f"{named} stands in {type(event).__name__}, outside of the call that the model made",
+                )
+                break
 
 
 REFUSED_VALUE_STANDS_NOWHERE = Check(
     "refused-value-stands-nowhere",
     cites="000 §3, §5",
     says="No message, row, deed or diagnostic repeats ill-formed Shell text, whole or in part, but the call itself.",
-    start=frozenset[str](),
+    start=frozenset[ToolCall](),
     hears=(answered(Infer, lambda answer, scene: "", _notes),),
     end=_stands,
 )
