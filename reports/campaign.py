@@ -60,7 +60,7 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """A row's plans, its run without faults and how that ends, its labels, the patterns of points that it matches."""
+    """A row's plans; of a swept one how its run without faults ends, its labels, the patterns of points it matches."""
 
     sweep: Sweep
     ending: str
@@ -94,12 +94,10 @@ class Campaign:
     def count(self) -> Iterator[str]:
         """Count the runs, row by row; gives the name of each row when it is counted."""
         for row in self.selection.rows:
-            listed = Listed(Sweep(self.bench.rows()[row].plan), "", frozenset(), frozenset())
-            if self._is_swept(row):
-                try:
-                    listed = self._listed(row)
-                except Exception:  # the row itself breaks the bench; it will be run, and reported so
-                    listed = Listed(Sweep(), "", frozenset(), frozenset())
+            try:
+                listed = self._listed(row)
+            except Exception:  # the row itself breaks the bench; it will be run, and reported so
+                listed = Listed(Sweep(), "", frozenset(), frozenset())
             self._rows.append(_counted(row, self.bench.design(row), listed.sweep))
             self.labels |= listed.labels
             self.matched |= listed.matched
@@ -145,7 +143,7 @@ class Campaign:
             plan,
             judged.status,
             judged.ending,
-            mark=_mark(judged.status, judged.ending == listed.ending),
+            mark=_mark(judged.status, not index or judged.ending == listed.ending),
             says=(
                 *(show(f"{finding.check}: {finding.sentence}") for finding in judged.findings),
                 *(show(f"never landed: {strike}") for strike in history.missed),
@@ -185,6 +183,8 @@ class Campaign:
 
     def _list(self, row: str) -> Listed:
         card = self.bench.rows()[row]
+        if not self._is_swept(row):
+            return Listed(Sweep(card.plan), "", frozenset(), frozenset())
         seen, history = sightings(self.bench, row, card.plan)
         ending = self.bench.judge(row, card.plan, history).ending
         labels = frozenset(sighting.point.label for sighting in seen)
@@ -193,8 +193,7 @@ class Campaign:
             for pattern in self.selection.points
             if any(covers(pattern, sighting.point) for sighting in seen)
         )
-        sweep = single(seen, self.selection) if self._is_swept(row) else Sweep(card.plan)
-        return Listed(sweep, ending, labels, matched, trail(history.events))
+        return Listed(single(seen, self.selection), ending, labels, matched, trail(history.events))
 
     def _record(
         self,

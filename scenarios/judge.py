@@ -26,7 +26,7 @@ from sim.history import (
 )
 from sim.outcome import NOT_ACCEPTED, UNCORRECTED, Outcome, TurnOutcome, outcome
 from sim.points import Plan
-from sim.protocol import ILL_FORMED_REQUEST, Infer
+from sim.protocol import ILL_FORMED_REQUEST
 
 PASSED, FINDING, MISSED = "passed", "finding", "missed"
 NOT_ACCEPTED_EXPECTED = "not accepted (expected)"
@@ -62,7 +62,7 @@ def verdict(row: Row, plan: Plan, history: History) -> Verdict:
         findings += [Finding("promise", at, text) for text in broken(row.promise, found)]
         findings += [Finding("intrusion", at, text) for text in _answered_otherwise(row, history.events)]
     findings += [Finding("skeleton", at, text) for text in _unlike(row, plan, history.events)]
-    status = MISSED if history.missed else FINDING if findings else _accepted(history.events)
+    status = MISSED if history.missed else FINDING if findings else _accepted(found)
     return Verdict(status, tuple(findings), in_words(found), digest_of(trace), found)
 
 
@@ -76,11 +76,9 @@ def _unlike(row: Row, plan: Plan, events: Sequence[Event]) -> list[str]:
     )
 
 
-def _accepted(events: Sequence[Event]) -> str:
+def _accepted(found: Outcome) -> str:
     """Passed, unless the transport to the model refused the group that the journal keeps."""
-    infers = {each.exchange for each in asking(events, Infer)}
-    refused = (event.answer for event in events if isinstance(event, Answered) and event.exchange in infers)
-    rejected = any(isinstance(answer, Failure) and answer.code == ILL_FORMED_REQUEST for answer in refused)
+    rejected = any(turn.reason == ILL_FORMED_REQUEST for turn in found.turns)
     return NOT_ACCEPTED_EXPECTED if rejected else PASSED
 
 
@@ -142,7 +140,8 @@ def _as_answer(answer: object) -> str:
 
 def _answered_otherwise(row: Row, events: Sequence[Event]) -> list[str]:
     """Each intrusion that was not played, or not answered as the row promises."""
-    intrusions, got = row.scenario.intrusions, answers(events)
+    intrusions = row.scenario.intrusions
+    got = answers(events) if intrusions else ()
     if len(got) != len(row.answers):
         return [f"{len(got)} of {len(intrusions)} intrusions were sent, {len(row.answers)} answers promised"]
     return [

@@ -14,6 +14,7 @@ from scenarios.acceptance.cell import (
     MAKE,
     REFUSED,
     TEST,
+    Cell,
     Entry,
     ill,
     row,
@@ -49,9 +50,20 @@ COMPANIES: Mapping[str, tuple[tuple[ToolCall, ...], tuple[ToolCall, ...]]] = Map
 """What stands before and behind the invalid call."""
 
 
-def negatives() -> Iterator[Entry]:
-    """Both fields, every shape, every place, every company (000 §6 Unicode negatives, Batch refusal)."""
+CLOSEST = (ALONE, "before-shell", "behind-shell", "before-write", "behind-write", "between-both")
+"""First, last and in the middle, beside Shell, Write and both: in these a shape stands in every place of its text."""
+
+
+def combinations() -> Iterator[tuple[Cell, str, str, str, str]]:
+    """Every cell, field, shape, place and company; the wider company with the shape in the middle of its text."""
     for cell, field, shape, place, company in product(CELLS, FIELDS, SHAPES, PLACES, COMPANIES):
+        if company in CLOSEST or place == "middle":
+            yield cell, field, shape, place, company
+
+
+def negatives() -> Iterator[Entry]:
+    """000 §6 Unicode negatives, and its Batch refusal."""
+    for cell, field, shape, place, company in combinations():
         before, behind = COMPANIES[company]
         batch = (*before, ill(field, SHAPES[shape], place), *behind)
         key = "u1" if company == ALONE else "u3"
