@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import msgspec
 
 from reports.trouble import Trouble
+from scenarios.evidence import Demand
 from scenarios.trace.sentence import Matrix
 from sim.checks.check import Finding
 from sim.history import History
@@ -68,6 +69,11 @@ class Card(Protocol):
         ...
 
     @property
+    def evidence(self) -> str:
+        """The key of the test of 000 §6 to which it belongs; empty for none."""
+        ...
+
+    @property
     def plan(self) -> Plan:
         """The faults that belong to it."""
         ...
@@ -95,6 +101,10 @@ class Bench(Protocol):
 
     def traced(self) -> tuple[Matrix, ...]:
         """The sentences of each seed, with the rows that carry them."""
+        ...
+
+    def demands(self) -> tuple[Demand, ...]:
+        """The seed's table of evidence, to whose demands rows belong."""
         ...
 
     @property
@@ -224,6 +234,12 @@ class House:
         from scenarios.trace import MATRICES
 
         return tuple(MATRICES.values())
+
+    def demands(self) -> tuple[Demand, ...]:
+        """The table of :mod:`scenarios.evidence`."""
+        from scenarios.evidence import TABLE
+
+        return TABLE
 
     def design(self, row: str) -> str:
         """The digest of the row's design; of a file, of all that it says."""

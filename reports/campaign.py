@@ -106,7 +106,7 @@ class Campaign:
     def outline(self, shard: Shard = WHOLE) -> Outline:
         """The counted campaign, or a part of it."""
         titles = tuple(
-            Title(name, card.theme, tuple(card.cases), card.why, card.cites, card.sweepable)
+            Title(name, card.theme, tuple(card.cases), card.why, card.cites, card.sweepable, card.evidence)
             for name, card in self.bench.rows().items()
         )
         rules = dict(self.bench.rules())
@@ -122,6 +122,7 @@ class Campaign:
             shard=shard,
             traced=self.bench.traced(),
             named=self.bench.named,
+            demands=self.bench.demands(),
         )
 
     def plan(self, row: str, index: int) -> Plan:

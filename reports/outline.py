@@ -14,6 +14,7 @@ import msgspec
 
 from faults.engine import CHUNK, Chunk, chunks
 from faults.sweeps import Selection
+from scenarios.evidence import Demand
 from scenarios.trace.sentence import Matrix
 
 DECIDING = ("sim", "faults", "scenarios", "reports")
@@ -47,6 +48,7 @@ class Title(msgspec.Struct, frozen=True):
     why: str
     cites: str
     sweepable: bool
+    evidence: str = ""
 
 
 class Counted(msgspec.Struct, frozen=True):
@@ -75,8 +77,8 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
 
     ``version`` is that of the bench and ``code`` a digest of what it runs; ``rows`` are the selected ones, counted,
     ``titles`` those of the whole bench, ``rules`` the rules of the design with the types of their answers, and
-    ``traced`` the sentences of the seeds, as that bench had them; ``named`` is the design that was
-    applied to every row.
+    ``traced`` the sentences of the seeds and ``demands`` the table of evidence, as that bench had them; ``named`` is
+    the design that was applied to every row.
     """
 
     version: str
@@ -90,6 +92,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
     shard: Shard = WHOLE
     traced: tuple[Matrix, ...] = ()
     named: str = "seed"
+    demands: tuple[Demand, ...] = ()
 
     @cached_property
     def size(self) -> Size:
@@ -132,6 +135,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
             ("rows of the bench", self.titles, other.titles),
             ("rules of the design", self.rules, other.rules),
             ("sentences of the seeds", self.traced, other.traced),
+            ("table of evidence", self.demands, other.demands),
         )
         found = [what for what, one, another in columns if one != another]
         if self.selection.rows == other.selection.rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from reports.accepted import Accepted
 from reports.bench import AS_PROMISED, BROKEN, FINDING, MISSED, PASSED, UNACCEPTED
 from reports.campaign import Record
 from reports.outline import Outline
@@ -33,6 +34,7 @@ class Tally:
         self.endings: Counter[str] = Counter()
         self.sometimes = Sometimes(campaign.rules)
         self.traced = Traced(campaign)
+        self.accepted = Accepted(campaign)
         self.kept: list[Record] = []
 
     def add(self, record: Record) -> None:
@@ -40,6 +42,7 @@ class Tally:
         if record.status != BROKEN:
             self.sometimes.add(record.seen)
         self.traced.add(record)
+        self.accepted.add(record)
         self.done += 1
         self.statuses[record.status] += 1
         self.rows[record.row][record.mark] += 1
