@@ -67,8 +67,8 @@ def verdict(row: Row, plan: Plan, history: History) -> Verdict:
 
 
 def _unlike(row: Row, plan: Plan, events: Sequence[Event]) -> list[str]:
-    """A row whose faults are swept in another row has the skeleton of that one."""
-    if not row.like or plan.strikes:
+    """A row whose faults are swept in another row has the skeleton of that one, under its own design."""
+    if not row.like or plan.strikes or row.design != ROWS[row.name].design:
         return []
     swept = replace(ROWS[row.like], design=row.design)
     return (

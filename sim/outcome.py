@@ -58,7 +58,8 @@ class TurnOutcome(msgspec.Struct, frozen=True):
     """How one prompt of one Session ended. ``reason`` is a cause or an error code, empty when there is none.
 
     It is ``uncorrected`` when its last batch was refused, or had to be and met a limit, and the turn then ended as an
-    error; the reason says what kept the model from correcting it (000 §7).
+    error; the reason says what kept the model from correcting it (000 §7). ``took`` is how long it was until its end
+    was told, in virtual milliseconds from the first sending of its prompt; 0 when it never was.
     """
 
     session: str
@@ -66,6 +67,7 @@ class TurnOutcome(msgspec.Struct, frozen=True):
     ending: str
     reason: str
     inferences: int
+    took: int = 0
 
 
 class ExecutionOutcome(msgspec.Struct, frozen=True):
@@ -159,6 +161,7 @@ class _Told:
     def __init__(self, events: Sequence[Event]) -> None:
         self.asked: dict[type, list[Asked]] = {}
         self.answers: dict[int, Any] = {}
+        self.told_at: dict[int, int] = {}
         self.learned: dict[int, Learned] = {}
         self.spawned: list[str] = []
         self.rows: dict[str, dict[str, Any]] = {}
@@ -180,6 +183,8 @@ class _Told:
 
     def _answered(self, event: Answered) -> None:
         self.answers[event.exchange] = event.answer
+        if event.answer.__class__ is TurnEnded:
+            self.told_at[event.exchange] = event.at
 
     def _learned(self, event: Learned) -> None:
         self.learned[event.exchange] = event
@@ -240,7 +245,9 @@ def _turn(told: _Told, asked: Asked, found: dict[str, str], exhausted: str) -> T
     session, prompt = asked.to.partition(":")[2], asked.request.prompt
     ending, reason = _ending(told, prompt, found.get(session, ""), exhausted)
     inferences = len(told.about(Infer, prompt))
-    return TurnOutcome(session, prompt, _corrected(told, prompt, ending, reason), reason, inferences)
+    ends = [told.told_at.get(each.exchange, 0) for each in told.about(AwaitTurn, prompt)]
+    took = max(min(filter(None, ends), default=0) - asked.at, 0)
+    return TurnOutcome(session, prompt, _corrected(told, prompt, ending, reason), reason, inferences, took)
 
 
 def _ending(told: _Told, prompt: str, found: str, exhausted: str) -> tuple[str, str]:

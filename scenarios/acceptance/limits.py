@@ -9,11 +9,24 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from scenarios.acceptance.cell import CELLS, CORRECTED, DONE, FIELDS, MAKE, TEST, Entry, ill, row, runs
+from scenarios.acceptance.cell import (
+    CELLS,
+    CORRECTED,
+    DONE,
+    FIELDS,
+    MAKE,
+    REFUSED,
+    TEST,
+    Entry,
+    ill,
+    row,
+    runs,
+)
 from scenarios.acceptance.texts import EMOJI, SHAPES
 from scenarios.base import WIDE_TEXT, completes
 from scenarios.row import Promise
-from sim.design import SCALED, admission
+from sim.design import SCALED
+from sim.design.designs import DESIGNS
 from sim.protocol import SHELL, WRITE, ToolCall
 from sim.scenario import DETACH, MOVE, RESTART, Scenario, Turn, calls, glob
 
@@ -132,6 +145,20 @@ def limits() -> Iterator[Entry]:
                 cites="000 §7; behaviour §4.6",
             )
         )
+    ten = (ILL, *(ToolCall(f"call-{number}", SHELL, "{}") for number in range(2, 11)))
+    for name, limit, promise in (("fit", 2_703, REFUSED), ("over", 2_702, UNCORRECTED)):
+        yield Entry(
+            row(
+                f"u10-{CELLS[0].name}-answers-{name}",
+                f"ten answers, and a record of {limit:,} bytes: they are {name} its limit",
+                CELLS[0].alone(calls(*ten), DONE),
+                promise,
+                cites="000 §7; behaviour §7 guard 43",
+                design=replace(
+                    SCALED, name="seed-narrow", limits=replace(SCALED.limits, history_record=limit)
+                ),
+            )
+        )
     yield Entry(
         row(
             f"u10-{CELLS[0].name}-no-glob",
@@ -172,13 +199,7 @@ BESIDE: Mapping[str, dict[str, object]] = MappingProxyType(
 )
 """Shape errors beside half a character in the command: the text's message stands in their place."""
 
-
-def asks_for_background(call: ToolCall) -> bool:
-    """What would select the H3 branch, were it enabled."""
-    return bool((admission.fields_of(call) or {}).get("is_background"))
-
-
-H3_SELECTED = SCALED.replacing(admission.takes_h3, asks_for_background, "h3-selected")
+H3_SELECTED = DESIGNS["h3-selected"].of(SCALED)
 """The branch for background commands, selected though it is disabled."""
 
 
