@@ -24,6 +24,7 @@ from sim.checks.check import (
 )
 from sim.effects import Secret
 from sim.facts import JOURNAL
+from sim.history import encoded
 from sim.protocol import (
     SHELL,
     Acquire,
@@ -254,7 +255,7 @@ def _only_in_calls(forms: frozenset[str], refused: frozenset[ToolCall], scene: S
         trace = scene.trace()
     except UnicodeEncodeError:  # a text that no encoding knows stands raw somewhere
         return False
-    wholes = [call.arguments.encode("utf-8", "surrogatepass") for call in refused]
+    wholes = [encoded([call])[1:] for call in refused]
     counts = [(whole, trace.count(whole)) for whole in wholes]
     pieces = [form.encode("utf-8", "surrogatepass") for form in forms]
     return all(
