@@ -2507,8 +2507,14 @@ bad(
 
 def kept_and_shown(*shown: Message) -> Story:
     """A prompt and a refused batch in the journal, and a request that shows these."""
-    story = Story().record(UserMessage("a.p1", "go")).assistant(ILL)
-    return story.record(ToolResult("a.p1", 1, "", (FIXED,))).infer(Message("user", "go"), *shown)
+    asked = Message("user", "go")
+    story = (
+        Story()
+        .record(UserMessage("a.p1", "go"))
+        .infer(asked, output=ModelOutput(calls=(ILL,)))
+        .assistant(ILL)
+    )
+    return story.record(ToolResult("a.p1", 1, "", (FIXED,))).infer(asked, *shown)
 
 
 OTHER = "the model of a.p1 is shown another conversation than the journal of a keeps"

@@ -52,6 +52,10 @@ def transport() -> Iterator[Entry]:
                 cases=("RC-61",),
             )
         )
+
+
+def strict() -> Iterator[Entry]:
+    """A transport to the model that takes no ill-formed request: the seed's answer is that acceptance fails."""
     for cell, field in product(CELLS, FIELDS):
         yield Entry(
             row(
@@ -126,6 +130,10 @@ def limits() -> Iterator[Entry]:
                 cites="000 §6 Limits and identity; behaviour §2.5",
             )
         )
+
+
+def uncorrected() -> Iterator[Entry]:
+    """A model that never corrects itself, alone and under the owner of an earlier batch."""
     for cell, field in product(CELLS, FIELDS):
         yield Entry(
             row(
@@ -145,6 +153,10 @@ def limits() -> Iterator[Entry]:
                 cites="000 §7; behaviour §4.6",
             )
         )
+
+
+def bounds() -> Iterator[Entry]:
+    """A record that just holds the answers of a batch, and one that lacks a byte; a tool of the other profile."""
     ten = (ILL, *(ToolCall(f"call-{number}", SHELL, "{}") for number in range(2, 11)))
     for name, limit, promise in (("fit", 2_703, REFUSED), ("over", 2_702, UNCORRECTED)):
         yield Entry(
@@ -270,5 +282,5 @@ def background(name: str) -> Iterator[Entry]:
 
 def every() -> Iterator[Entry]:
     """All of them."""
-    for part in (transport, limits, regression):
+    for part in (transport, strict, limits, uncorrected, bounds, regression):
         yield from part()

@@ -23,8 +23,8 @@ def beside(cell: Cell, after: str, *answers: ModelOutput) -> Scenario:
     return Scenario("", (first, cell.session(Turn((TEST, DONE)), name="b", after=after)))
 
 
-def ownership() -> Iterator[Entry]:
-    """000 §6 Ownership."""
+def fresh() -> Iterator[Entry]:
+    """A fresh refusal, and a second Session at every moment of it (000 §6 Ownership)."""
     for cell, field in product(CELLS, FIELDS):
         refused = calls(ill(field, SHAPES["lone-high"]))
         name = f"u5-{cell.name}-{field}"
@@ -44,6 +44,13 @@ def ownership() -> Iterator[Entry]:
                     cases=("RC-01",),
                 )
             )
+
+
+def inherited() -> Iterator[Entry]:
+    """A later refusal, under the owner of an earlier batch."""
+    for cell, field in product(CELLS, FIELDS):
+        refused = calls(ill(field, SHAPES["lone-high"]))
+        name = f"u5-{cell.name}-{field}"
         yield Entry(
             row(
                 f"{name}-inherited",
@@ -64,6 +71,13 @@ def ownership() -> Iterator[Entry]:
                 cites="000 §5; behaviour §4.4",
             )
         )
+
+
+def succeeded() -> Iterator[Entry]:
+    """What comes behind a later refusal: a second Session, or its own correction."""
+    for cell, field in product(CELLS, FIELDS):
+        refused = calls(ill(field, SHAPES["lone-high"]))
+        name = f"u5-{cell.name}-{field}"
         yield Entry(
             row(
                 f"{name}-inherited-after",
@@ -126,5 +140,7 @@ def persistence() -> Iterator[Entry]:
 
 def every() -> Iterator[Entry]:
     """All of them."""
-    yield from ownership()
+    yield from fresh()
+    yield from inherited()
+    yield from succeeded()
     yield from persistence()
