@@ -13,6 +13,7 @@ import msgspec
 
 from reports.databases import MEMORY, database
 from reports.trouble import Trouble
+from scenarios.evidence import Demand
 from scenarios.trace.sentence import Matrix
 from sim.checks.check import Finding
 from sim.history import History
@@ -22,6 +23,9 @@ from sim.text import show
 
 PASSED, FINDING, MISSED, BROKEN = "passed", "finding", "missed", "broken"
 """What a run can come to: as promised; not; a strike never landed; the bench itself failed."""
+UNACCEPTED = "not accepted (expected)"
+"""The same as promised, where the seed says that acceptance fails: counted apart (000 §6)."""
+AS_PROMISED = (PASSED, UNACCEPTED)
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -66,6 +70,11 @@ class Card(Protocol):
         ...
 
     @property
+    def evidence(self) -> str:
+        """The key of the test of 000 §6 to which it belongs; empty for none."""
+        ...
+
+    @property
     def plan(self) -> Plan:
         """The faults that belong to it."""
         ...
@@ -93,6 +102,10 @@ class Bench(Protocol):
 
     def traced(self) -> tuple[Matrix, ...]:
         """The sentences of each seed, with the rows that carry them."""
+        ...
+
+    def demands(self) -> tuple[Demand, ...]:
+        """The seed's table of evidence, to whose demands rows belong."""
         ...
 
     @property
@@ -238,6 +251,12 @@ class House:
         from scenarios.trace import MATRICES
 
         return tuple(MATRICES.values())
+
+    def demands(self) -> tuple[Demand, ...]:
+        """The table of :mod:`scenarios.evidence`."""
+        from scenarios.evidence import TABLE
+
+        return TABLE
 
     def design(self, row: str) -> str:
         """The digest of the row's design; of a file, of all that it says."""

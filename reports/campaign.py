@@ -13,7 +13,7 @@ import msgspec
 from faults.engine import CHUNK, Broken, Delivery, Work
 from faults.plans import Capsule, replay_line, write
 from faults.sweeps import Selection, Sweep, covers, single
-from reports.bench import BROKEN, FINDING, PASSED, Bench, Judged, sightings
+from reports.bench import AS_PROMISED, BROKEN, FINDING, Bench, Judged, sightings
 from reports.evidence import Evidence, Firsts, evidence
 from reports.outline import WHOLE, Counted, Outline, Shard, Title, code, released
 from reports.schema import FORMAT
@@ -60,7 +60,7 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """A row's plans, its run without faults and how that ends, its labels, the patterns of points that it matches."""
+    """A row's plans; of a swept one how its run without faults ends, its labels, the patterns of points it matches."""
 
     sweep: Sweep
     ending: str
@@ -94,12 +94,10 @@ class Campaign:
     def count(self) -> Iterator[str]:
         """Count the runs, row by row; gives the name of each row when it is counted."""
         for row in self.selection.rows:
-            listed = Listed(Sweep(self.bench.rows()[row].plan), "", frozenset(), frozenset())
-            if self._is_swept(row):
-                try:
-                    listed = self._listed(row)
-                except Exception:  # the row itself breaks the bench; it will be run, and reported so
-                    listed = Listed(Sweep(), "", frozenset(), frozenset())
+            try:
+                listed = self._listed(row)
+            except Exception:  # the row itself breaks the bench; it will be run, and reported so
+                listed = Listed(Sweep(), "", frozenset(), frozenset())
             self._rows.append(_counted(row, self.bench.design(row), listed.sweep))
             self.labels |= listed.labels
             self.matched |= listed.matched
@@ -108,7 +106,7 @@ class Campaign:
     def outline(self, shard: Shard = WHOLE) -> Outline:
         """The counted campaign, or a part of it."""
         titles = tuple(
-            Title(name, card.theme, tuple(card.cases), card.why, card.cites, card.sweepable)
+            Title(name, card.theme, tuple(card.cases), card.why, card.cites, card.sweepable, card.evidence)
             for name, card in self.bench.rows().items()
         )
         rules = dict(self.bench.rules())
@@ -125,6 +123,7 @@ class Campaign:
             traced=self.bench.traced(),
             named=self.bench.named,
             store=self.bench.store,
+            demands=self.bench.demands(),
         )
 
     def plan(self, row: str, index: int) -> Plan:
@@ -146,13 +145,13 @@ class Campaign:
             plan,
             judged.status,
             judged.ending,
-            mark=_mark(judged.status, judged.ending == listed.ending),
+            mark=_mark(judged.status, not index or judged.ending == listed.ending),
             says=(
                 *(show(f"{finding.check}: {finding.sentence}") for finding in judged.findings),
                 *(show(f"never landed: {strike}") for strike in history.missed),
             ),
             seen=seen(plan, history),
-            evidence=None if judged.status == PASSED else self._evidence(row, index, history, judged),
+            evidence=None if judged.status in AS_PROMISED else self._evidence(row, index, history, judged),
             trail=written(
                 history.events, judged.found or outcome(history.events), listed.trail if index else NONE
             ),
@@ -186,6 +185,8 @@ class Campaign:
 
     def _list(self, row: str) -> Listed:
         card = self.bench.rows()[row]
+        if not self._is_swept(row):
+            return Listed(Sweep(card.plan), "", frozenset(), frozenset())
         seen, history = sightings(self.bench, row, card.plan)
         ending = self.bench.judge(row, card.plan, history).ending
         labels = frozenset(sighting.point.label for sighting in seen)
@@ -194,8 +195,7 @@ class Campaign:
             for pattern in self.selection.points
             if any(covers(pattern, sighting.point) for sighting in seen)
         )
-        sweep = single(seen, self.selection) if self._is_swept(row) else Sweep(card.plan)
-        return Listed(sweep, ending, labels, matched, trail(history.events))
+        return Listed(single(seen, self.selection), ending, labels, matched, trail(history.events))
 
     def _record(
         self,
@@ -212,7 +212,7 @@ class Campaign:
         **more: object,
     ) -> Record:
         capsule = Capsule(self.bench.design(row), row, plan)
-        replay = "" if status == PASSED else replay_line(capsule)
+        replay = "" if status in AS_PROMISED else replay_line(capsule)
         line: dict[str, object] = {
             "format": FORMAT,
             "row": row,
@@ -263,7 +263,7 @@ def _counted(row: str, design: str, sweep: Sweep) -> Counted:
 def _mark(status: str, as_before: bool) -> str:
     if status == FINDING:
         return WRONG
-    if status != PASSED:
+    if status not in AS_PROMISED:
         return TROUBLE
     return AS_BEFORE if as_before else OTHERWISE
 

@@ -13,7 +13,7 @@ from faults.plans import Capsule, replay_line, write
 from reports.bench import MISSED, Bench
 from reports.campaign import Campaign, in_words
 from reports.trouble import BENCH_ERROR, CLEAN, FINDINGS, INCOMPLETE, INTERRUPTED
-from sim.outcome import NOT_ACCEPTED, PROBE, Outcome, outcome
+from sim.outcome import BLOCKED, NOT_ACCEPTED, PROBE, Outcome, outcome
 from sim.points import Plan
 from sim.text import show
 
@@ -25,11 +25,15 @@ SAME, CHANGED = "same", "changed"
 
 
 class Left(msgspec.Struct, frozen=True):
-    """How a run was left, in the columns that are compared: each turn, each Workspace, a second Session on each."""
+    """How a run was left, in the columns that are compared: each turn, each Workspace, a second Session on each.
+
+    ``blocked`` says which turn was told to be recovery blocked, and how long after its prompt.
+    """
 
     ending: str
     lease: str
     second: str
+    blocked: str
 
 
 COLUMNS = Left.__struct_fields__
@@ -84,6 +88,8 @@ def left(found: Outcome) -> Left:
         or "none asked",
         ", ".join(f"{turn.session.removeprefix(f'{PROBE}-')} {turn.ending}" for turn in found.probes)
         or "none came",
+        ", ".join(f"{turn.prompt} after {turn.took:,} ms" for turn in found.turns if turn.ending == BLOCKED)
+        or "none",
     )
 
 

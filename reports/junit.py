@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from reports.bench import BROKEN, FINDING, MISSED, PASSED
+from reports.bench import AS_PROMISED, BROKEN, FINDING, MISSED, PASSED, UNACCEPTED
 from reports.book import Book
 from reports.campaign import Record
 from sim.text import show
@@ -21,7 +21,7 @@ from sim.text import show
 AS_WRITTEN = "as written"
 """The test of a row's run without another fault."""
 
-STATUSES = (PASSED, FINDING, MISSED, BROKEN)
+STATUSES = (PASSED, UNACCEPTED, FINDING, MISSED, BROKEN)
 
 
 def junit(book: Book) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _suite(row: str, design: str, records: list[Record]) -> Element:
 
 def _test(row: str, step: str, records: list[Record]) -> Element:
     test = Element("testcase", classname=f"turnproof.{show(row)}", name=show(step))
-    wrong = [record for record in records if record.status != PASSED]
+    wrong = [record for record in records if record.status not in AS_PROMISED]
     if wrong:
         found = any(record.status == FINDING for record in wrong)
         statuses = Counter(record.status for record in wrong)

@@ -14,6 +14,7 @@ import msgspec
 
 from faults.engine import CHUNK, Chunk, chunks
 from faults.sweeps import Selection
+from scenarios.evidence import Demand
 from scenarios.trace.sentence import Matrix
 
 DECIDING = ("sim", "faults", "scenarios", "reports")
@@ -47,6 +48,7 @@ class Title(msgspec.Struct, frozen=True):
     why: str
     cites: str
     sweepable: bool
+    evidence: str = ""
 
 
 class Counted(msgspec.Struct, frozen=True):
@@ -77,6 +79,8 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
     ``titles`` those of the whole bench, ``rules`` the rules of the design with the types of their answers, and
     ``traced`` the sentences of the seeds, as that bench had them; ``named`` is the design that was
     applied to every row, ``store`` the kind of database that it was played on.
+    ``traced`` the sentences of the seeds and ``demands`` the table of evidence, as that bench had them; ``named`` is
+    the design that was applied to every row.
     """
 
     version: str
@@ -91,6 +95,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
     traced: tuple[Matrix, ...] = ()
     named: str = "seed"
     store: str = "memory"
+    demands: tuple[Demand, ...] = ()
 
     @cached_property
     def size(self) -> Size:
@@ -134,6 +139,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
             ("rows of the bench", self.titles, other.titles),
             ("rules of the design", self.rules, other.rules),
             ("sentences of the seeds", self.traced, other.traced),
+            ("table of evidence", self.demands, other.demands),
         )
         found = [what for what, one, another in columns if one != another]
         if self.selection.rows == other.selection.rows:

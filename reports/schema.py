@@ -75,6 +75,25 @@ class Passed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
     history: Digest
 
 
+class NotAccepted(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="status", tag="not accepted (expected)"
+):
+    """A run that came to what is promised, where the seed says that acceptance fails."""
+
+    format: Version
+    row: Row
+    plan: Written
+    design: Design
+    mark: Annotated[
+        Literal["==", "++"], Meta(description="== it ended as without the fault; ++ otherwise, as promised.")
+    ]
+    ending: Ending
+    findings: Nothing
+    missed: Landed
+    events: Events
+    history: Digest
+
+
 class Wrong(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="status", tag="finding"):
     """A run in which something was found."""
 
@@ -120,7 +139,7 @@ class Broken(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
     replay: Replay
 
 
-Run: TypeAlias = Passed | Wrong | Missed | Broken
+Run: TypeAlias = Passed | NotAccepted | Wrong | Missed | Broken
 """A line, whatever its run came to."""
 
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from faults.fates import ACT, CALL, COMMIT, UNSTRUCK, VOCABULARY
-from reports.bench import OWN
+from reports.accepted import Line
+from reports.bench import OWN, UNACCEPTED
 from reports.campaign import AS_BEFORE, MEANING, OTHERWISE, TROUBLE, WRONG, Record
 from reports.databases import MEMORY
 from reports.evidence import Ledger
@@ -80,7 +81,7 @@ def _wrong(record: Record) -> Iterator[str]:
 
 def markdown(tally: Tally) -> str:
     """The summary of a campaign, short enough for a comment; the same bytes for the same campaign."""
-    lines = [*_head(tally), *_rows(tally)]
+    lines = [*_head(tally), *_accepted(tally), *_rows(tally)]
     for door, room in MATRIX.items():
         lines += _matrix(tally, door, room)
     lines += [*_findings(tally), *_ledgers(tally), *_scene(tally), *_endings(tally), *_last_steps(tally)]
@@ -98,7 +99,7 @@ def not_covered(tally: Tally) -> Iterator[str]:
         yield f"The other shards: this is {campaign.shard.in_words} of {size.runs:,} runs."
     others = [row for row in campaign.bench.rows() if row not in campaign.selection.rows]
     if others:
-        yield f"Rows that were not selected: {', '.join(others)}."
+        yield f"Rows that were not selected: {', '.join(_by_theme(others, tally))}."
     if size.polls:
         yield (
             f"{size.polls:,} looks between others with nothing else in between: the first, the second and the last "
@@ -106,6 +107,15 @@ def not_covered(tally: Tally) -> Iterator[str]:
         )
     yield from (f"{label} by the client is not struck: {reason}." for label, reason in UNSTRUCK.items())
     yield from BLIND
+
+
+def _by_theme(others: Sequence[str], tally: Tally) -> Iterator[str]:
+    """Rows by name; of the matrix of 000, which has very many, only how many they are."""
+    titles = tally.campaign.bench.rows()
+    yield from (name for name in others if not titles[name].evidence)
+    of_matrix = sum(bool(titles[name].evidence) for name in others)
+    if of_matrix:
+        yield f"{of_matrix:,} of the acceptance matrix"
 
 
 def _points(sentences: Iterable[str]) -> list[str]:
@@ -133,6 +143,27 @@ def _head(tally: Tally) -> Iterator[str]:
     yield " · ".join(f"`{mark}` {MEANING[mark]}" for mark in MARKS)
     for line in tally.traced.in_lines():
         yield from ("", text(line))
+
+
+# --- the seed's table
+
+
+def _accepted(tally: Tally) -> Iterator[str]:
+    """Each test of 000 §6 with its rows and runs; a link leads to them in the page beside this file."""
+    lines = list(tally.accepted.lines())
+    if not lines:
+        return
+    yield from ("", "## Evidence", "")
+    yield "The table of 000 §6, test by test; the link leads to the rows and runs of each in `index.html`."
+    yield ""
+    head = ["test", "asks that", "#rows", "#runs", "#passed", f"#{UNACCEPTED}", "#other", "waits for"]
+    yield from table(head, map(_test, lines), ROWS, MORE)
+
+
+def _test(line: Line) -> list[str]:
+    counts = (len(line.rows), line.runs, line.passed, line.unaccepted, line.wrong)
+    name = f"[{text(line.demand.name)}](index.html#{line.demand.key})"
+    return [name, text(line.demand.asks), *(f"{number:,}" for number in counts), text(line.demand.pending)]
 
 
 # --- numbers

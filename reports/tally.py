@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from reports.bench import BROKEN, FINDING, MISSED, PASSED
+from reports.accepted import Accepted
+from reports.bench import AS_PROMISED, BROKEN, FINDING, MISSED, PASSED, UNACCEPTED
 from reports.campaign import Record
 from reports.outline import Outline
 from reports.sometimes import Sometimes
@@ -33,6 +34,7 @@ class Tally:
         self.endings: Counter[str] = Counter()
         self.sometimes = Sometimes(campaign.rules)
         self.traced = Traced(campaign)
+        self.accepted = Accepted(campaign)
         self.kept: list[Record] = []
 
     def add(self, record: Record) -> None:
@@ -40,12 +42,13 @@ class Tally:
         if record.status != BROKEN:
             self.sometimes.add(record.seen)
         self.traced.add(record)
+        self.accepted.add(record)
         self.done += 1
         self.statuses[record.status] += 1
         self.rows[record.row][record.mark] += 1
         if record.step:
             self.cells[record.step, record.fate][record.mark] += 1
-        if record.status == PASSED:
+        if record.status in AS_PROMISED:
             self.endings[record.ending] += 1
         elif len(self.kept) < KEPT:
             self.kept.append(record)
@@ -53,7 +56,7 @@ class Tally:
     @property
     def wrong(self) -> int:
         """The number of runs that did not pass."""
-        return self.done - self.statuses[PASSED]
+        return self.done - sum(self.statuses[status] for status in AS_PROMISED)
 
     @property
     def complete(self) -> bool:
@@ -89,7 +92,9 @@ class Tally:
     @property
     def came_to(self) -> str:
         """What the runs came to, in numbers."""
-        results = [f"{self.statuses[PASSED]:,} passed", _many(self.statuses[FINDING], "finding")]
+        results = [f"{self.statuses[PASSED]:,} passed"]
+        results += [f"{self.statuses[UNACCEPTED]:,} {UNACCEPTED}"] if self.statuses[UNACCEPTED] else []
+        results += [_many(self.statuses[FINDING], "finding")]
         results += [f"{self.statuses[MISSED]:,} never landed"] if self.statuses[MISSED] else []
         results += [f"{self.statuses[BROKEN]:,} broke the bench"] if self.statuses[BROKEN] else []
         return ", ".join(results)

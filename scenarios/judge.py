@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from scenarios.cells import asking, resolved, shown_cell
 from scenarios.loss_table import expected
 from scenarios.promise import FREE, HELD, broken
 from scenarios.row import Row
+from scenarios.rows import ROWS
+from scenarios.skeleton import skeleton, skeleton_of
 from sim.checks import Finding, judge
 from sim.effects import Request
 from sim.history import (
@@ -21,16 +24,20 @@ from sim.history import (
     digest_of,
     encoded,
 )
-from sim.outcome import NOT_ACCEPTED, Outcome, outcome
+from sim.outcome import NOT_ACCEPTED, UNCORRECTED, Outcome, TurnOutcome, outcome
 from sim.points import Plan
+from sim.protocol import ILL_FORMED_REQUEST
 
 PASSED, FINDING, MISSED = "passed", "finding", "missed"
+NOT_ACCEPTED_EXPECTED = "not accepted (expected)"
+"""What a run came to in which all is as promised, and acceptance fails as the seed says that it must (000 §6)."""
 INTRUDER = "intruder"
 """The actor that plays a scenario's intrusions."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a run came to: passed, finding or missed; what was found; how the world was left; its history's digest.
+    """What a run came to: passed, not accepted (expected), finding or missed; what was found; how the world was left;
+    its history's digest.
 
     ``outcome`` is in words what ``found`` is in fields.
     """
@@ -54,16 +61,40 @@ def verdict(row: Row, plan: Plan, history: History) -> Verdict:
     else:
         findings += [Finding("promise", at, text) for text in broken(row.promise, found)]
         findings += [Finding("intrusion", at, text) for text in _answered_otherwise(row, history.events)]
-    status = MISSED if history.missed else FINDING if findings else PASSED
+    findings += [Finding("skeleton", at, text) for text in _unlike(row, plan, history.events)]
+    status = MISSED if history.missed else FINDING if findings else _accepted(found)
     return Verdict(status, tuple(findings), in_words(found), digest_of(trace), found)
 
 
+def _unlike(row: Row, plan: Plan, events: Sequence[Event]) -> list[str]:
+    """A row whose faults are swept in another row has the skeleton of that one, under its own design."""
+    if not row.like or plan.strikes or row.design != ROWS[row.name].design:
+        return []
+    swept = replace(ROWS[row.like], design=row.design)
+    return (
+        [] if skeleton(events) == skeleton_of(swept) else [f"it is swept as {row.like}, and runs otherwise"]
+    )
+
+
+def _accepted(found: Outcome) -> str:
+    """Passed, unless the transport to the model refused the group that the journal keeps."""
+    rejected = any(turn.reason == ILL_FORMED_REQUEST for turn in found.turns)
+    return NOT_ACCEPTED_EXPECTED if rejected else PASSED
+
+
 def in_words(found: Outcome) -> str:
-    """The endings of all turns, who holds what, and what a cold load says, on one line."""
-    endings = ", ".join(turn.ending for turn in found.turns) or NOT_ACCEPTED
+    """The endings of all turns, who holds what, and what a cold load says, on one line.
+
+    Why a turn is uncorrected stands behind it (000 §7: this must be recorded explicitly).
+    """
+    endings = ", ".join(map(_ending, found.turns)) or NOT_ACCEPTED
     leases = ", ".join(f"{workspace} {HELD if holder else FREE}" for workspace, holder in found.leases)
     loads = "; cold load " + ", ".join(load.first for load in found.loads) if found.loads else ""
     return f"{endings}; {leases or 'no lease asked'}{loads}"
+
+
+def _ending(turn: TurnOutcome) -> str:
+    return f"{turn.ending} ({turn.reason})" if turn.ending == UNCORRECTED else turn.ending
 
 
 # --- the second Session, and cold loads
@@ -109,7 +140,8 @@ def _as_answer(answer: object) -> str:
 
 def _answered_otherwise(row: Row, events: Sequence[Event]) -> list[str]:
     """Each intrusion that was not played, or not answered as the row promises."""
-    intrusions, got = row.scenario.intrusions, answers(events)
+    intrusions = row.scenario.intrusions
+    got = answers(events) if intrusions else ()
     if len(got) != len(row.answers):
         return [f"{len(got)} of {len(intrusions)} intrusions were sent, {len(row.answers)} answers promised"]
     return [

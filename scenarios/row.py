@@ -40,7 +40,8 @@ class Row(msgspec.Struct, frozen=True):
     ``uncancelled`` is the promise when its cancellation never arrives; ``tabled`` says whether single faults must end
     as the loss table says. ``theme`` is the group of rows that it belongs to, by which it can be selected. ``answers``
     are those that the scenario's intrusions get, in their order, each written ``status code``, or as the type of an
-    answer that grants something.
+    answer that grants something. ``evidence`` is the test of 000 §6 to which it belongs; ``like`` names the row of the
+    same skeleton whose fault sweep stands for this one's.
     """
 
     name: str
@@ -56,11 +57,13 @@ class Row(msgspec.Struct, frozen=True):
     tabled: bool = True
     theme: str = ""
     answers: tuple[str, ...] = ()
+    evidence: str = ""
+    like: str = ""
 
     @property
     def sweepable(self) -> bool:
         """Whether single faults are struck on top of the row."""
-        return self.swept and not self.faults
+        return self.swept and not self.faults and not self.like
 
     @property
     def plan(self) -> Plan:

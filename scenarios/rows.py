@@ -8,6 +8,7 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from scenarios import (
+    acceptance,
     base,
     capture,
     cases,
@@ -35,6 +36,7 @@ THEMES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
         "sizes": sizes.ROWS,
         "fixture": fixture.ROWS,
         "cases": cases.ROWS,
+        "acceptance": acceptance.ROWS,
     }
 )
 """The rows of each theme, in order."""

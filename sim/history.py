@@ -7,6 +7,7 @@ is named by its serial, an exchange (one request and its reply) by its own; both
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -182,8 +183,8 @@ def _plain(value: Any) -> Any:
 _ENCODER = msgspec.msgpack.Encoder(enc_hook=_plain, order="deterministic")
 
 
-def encoded(events: list[Event]) -> bytes:
-    """The events as canonical bytes: equal runs give equal bytes, on any machine. Secrets appear by name only."""
+def encoded(events: Sequence[Any]) -> bytes:
+    """The events, or parts of them, as canonical bytes: equal on any machine. Secrets appear by name only."""
     return _ENCODER.encode(events)
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from sim.checks.refusal import refused_calls
 from sim.deeds import Spawn
 from sim.effects import Table
 from sim.facts import JOURNAL, LEASES, LEDGER
@@ -39,6 +40,9 @@ COMPLETED, AFTER_REFUSAL, UNCORRECTED = "completed", "completed after refusal", 
 CANCELLED, ERROR, BLOCKED = "cancelled", "error", "recovery-blocked"
 NOT_ACCEPTED, RAN_OUT = "not accepted", "ran out"
 
+LIMITED = frozenset({"hosted_turn_round_limit", "hosted_tool_batch_too_large", "hosted_tool_call_too_large"})
+"""The codes of the limits that can keep a model from correcting what was wrong (000 §7)."""
+
 LATER = ".later"
 """How the prompt ends with which a blocked Session is asked whether it takes another one."""
 LOADED = "loaded"
@@ -51,13 +55,19 @@ PROBE = "probe"
 
 
 class TurnOutcome(msgspec.Struct, frozen=True):
-    """How one prompt of one Session ended. ``reason`` is a cause or an error code, empty when there is none."""
+    """How one prompt of one Session ended. ``reason`` is a cause or an error code, empty when there is none.
+
+    It is ``uncorrected`` when its last batch was refused, or had to be and met a limit, and the turn then ended as an
+    error; the reason says what kept the model from correcting it (000 §7). ``took`` is how long it was until its end
+    was told, in virtual milliseconds from the first sending of its prompt; 0 when it never was.
+    """
 
     session: str
     prompt: str
     ending: str
     reason: str
     inferences: int
+    took: int = 0
 
 
 class ExecutionOutcome(msgspec.Struct, frozen=True):
@@ -151,6 +161,7 @@ class _Told:
     def __init__(self, events: Sequence[Event]) -> None:
         self.asked: dict[type, list[Asked]] = {}
         self.answers: dict[int, Any] = {}
+        self.told_at: dict[int, int] = {}
         self.learned: dict[int, Learned] = {}
         self.spawned: list[str] = []
         self.rows: dict[str, dict[str, Any]] = {}
@@ -172,6 +183,8 @@ class _Told:
 
     def _answered(self, event: Answered) -> None:
         self.answers[event.exchange] = event.answer
+        if event.answer.__class__ is TurnEnded:
+            self.told_at[event.exchange] = event.at
 
     def _learned(self, event: Learned) -> None:
         self.learned[event.exchange] = event
@@ -232,7 +245,9 @@ def _turn(told: _Told, asked: Asked, found: dict[str, str], exhausted: str) -> T
     session, prompt = asked.to.partition(":")[2], asked.request.prompt
     ending, reason = _ending(told, prompt, found.get(session, ""), exhausted)
     inferences = len(told.about(Infer, prompt))
-    return TurnOutcome(session, prompt, _corrected(told, prompt, ending), reason, inferences)
+    ends = [told.told_at.get(each.exchange, 0) for each in told.about(AwaitTurn, prompt)]
+    took = max(min(filter(None, ends), default=0) - asked.at, 0)
+    return TurnOutcome(session, prompt, _corrected(told, prompt, ending, reason), reason, inferences, took)
 
 
 def _ending(told: _Told, prompt: str, found: str, exhausted: str) -> tuple[str, str]:
@@ -253,14 +268,16 @@ def _ending(told: _Told, prompt: str, found: str, exhausted: str) -> tuple[str, 
     return BLOCKED, ended.code if isinstance(ended, Failure) else str(ended or "unsettled")
 
 
-def _corrected(told: _Told, prompt: str, ending: str) -> str:
+def _corrected(told: _Told, prompt: str, ending: str, reason: str) -> str:
     """The same ending, told apart by whether a batch of the turn was refused, and whether the model went on."""
     results = [record for record in told.all(ToolResult) if record.prompt == prompt]
     if ending == COMPLETED and any(not record.execution for record in results):
         return AFTER_REFUSAL
-    if ending == ERROR and results and not results[-1].execution:
-        return UNCORRECTED
-    return ending
+    if ending != ERROR:
+        return ending
+    refused = bool(results) and not results[-1].execution
+    limited = reason in LIMITED and refused_calls(told.last(Infer, prompt))
+    return UNCORRECTED if refused or limited else ending
 
 
 # --- executions, leases, loads --------------------------------------------------------------------------------------

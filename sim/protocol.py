@@ -61,6 +61,10 @@ class Message(Value, frozen=True, gc=False):
     responses: tuple[Response, ...] = ()
 
 
+ILL_FORMED_REQUEST = "model_request_ill_formed"
+"""What a strict transport to the model answers to a request that is no well-formed Unicode."""
+
+
 class ModelOutput(Value, frozen=True, gc=False):
     """What a model answers: text, or an ordered batch of calls."""
 

@@ -100,7 +100,7 @@ def _host_shared(
         for number, turn in enumerate(session.turns, 1)
     }
     kernel.host("client", "client", lambda _life: Client(scenario, kernel.ask))
-    kernel.host("model", "model", lambda _life: Model(turns), restarts=True)
+    kernel.host("model", "model", lambda _life: Model(turns, scenario.strict), restarts=True)
     kernel.host(
         "broker", "broker", lambda _life: Broker(kernel.disk, kernel.ask, design.limits), restarts=True
     )

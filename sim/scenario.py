@@ -162,6 +162,7 @@ class Scenario(Value, frozen=True, gc=False):
     """What a run plays. Commands without a program of their own do what :func:`usual` says.
 
     With ``reread`` every owner and worker is killed at the very end, and a fresh reader verifies what is retained.
+    With ``strict`` the transport to the model refuses requests in which a call's parsed arguments are ill-formed.
     """
 
     name: str
@@ -169,6 +170,7 @@ class Scenario(Value, frozen=True, gc=False):
     programs: tuple[Program, ...] = ()
     intrusions: tuple[Intrusion, ...] = ()
     reread: bool = False
+    strict: bool = False
 
 
 def usual(command: str) -> Program:

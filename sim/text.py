@@ -78,6 +78,20 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\u{ord(match.group()):04x}"
 
 
+def texts_in(value: object) -> Iterator[str]:
+    """Every text in a JSON `value`, keys included, from left to right."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, list):
+            waiting.extend(reversed(cast(list[object], item)))
+        elif isinstance(item, dict):
+            for key, part in reversed(cast(dict[str, object], item).items()):
+                waiting += [part, key]
+
+
 def shell_input_error(
     tool_name: object, arguments: object, unpaired: Callable[[str], bool] = has_unpaired
 ) -> str | None:

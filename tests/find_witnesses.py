@@ -36,9 +36,9 @@ from sim.design import admission, capture, execution, files, lease, profile, ret
 from sim.design.design import catalogue
 from sim.facts import Writer
 from sim.points import Plan
-from sim.protocol import SHELL, Execute, Observe, Response
+from sim.protocol import SHELL, Execute, Observe, Response, ToolCall
 from sim.run import run
-from sim.text import PREVIEW_GAP, utf8
+from sim.text import PREVIEW_GAP, has_unpaired, shell_input_error, texts_in, utf8
 
 Answer = Callable[..., Any]
 
@@ -81,6 +81,32 @@ def revived(claim: writer.Claim, held: Writer | None, now: int) -> bool:
 def unfenced(claim: writer.Claim, held: Writer | None, now: int) -> bool:
     """The writer's clock without its identity."""
     return held is not None and now < held.expires_at
+
+
+SURROGATE, ASTRAL = re.compile("[\ud800-\udfff]"), re.compile("[\U00010000-\U0010ffff]")
+ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+ILL_TEXT = "Hosted Shell command contains an unpaired UTF-16 surrogate. Provide valid Unicode and retry."
+
+
+def unpaired_by(unpaired: Callable[[str], bool]) -> Answer:
+    """The check of Shell text with another idea of what is unpaired."""
+    return lambda call: shell_input_error(call.name, admission.arguments_of(call), unpaired) or ""
+
+
+def of_field(call: ToolCall, field: str) -> str:
+    """The check of Shell text that looks at one field alone."""
+    kept = {name: text for name, text in (admission.fields_of(call) or {}).items() if name == field}
+    return shell_input_error(call.name, kept) or ""
+
+
+def text_of_any(call: ToolCall) -> str:
+    """The check of Shell text on every text of any tool."""
+    return ILL_TEXT if any(map(has_unpaired, texts_in(admission.arguments_of(call)))) else ""
+
+
+def is_background(call: ToolCall) -> bool:
+    """Whether a call asks for the background."""
+    return bool((admission.fields_of(call) or {}).get("is_background"))
 
 
 CANONICAL = re.compile(r"http://(?P<host>[^/:]+):(?P<port>\d+)(?P<path>/.*)")
@@ -141,6 +167,7 @@ def nudged(name: str, limit: str, by: int) -> Answer:
 
 BOUNDS = {
     "admission.assistant_fits": ("history_record",),
+    "admission.answers_fit": ("history_record",),
     "admission.oversized": ("call_envelope",),
     "admission.shape_error": ("shell_timeout_min", "shell_timeout_max"),
     "capture.within_bounds": ("last_ordinal", "pages"),
@@ -158,6 +185,7 @@ BOTH_WAYS: dict[str, Answer] = {"always": constant(True), "never": constant(Fals
 """Every rule that answers yes or no is broken by both: one removes the guard, the other is over-strict."""
 
 SETTLED = {
+    "admission.takes_h3": "never",
     "cancel.is_best_effort": "always",
     "capture.callback_waits": "always",
     "capture.drains_pipe": "always",
@@ -208,6 +236,22 @@ MORE: dict[str, dict[str, Answer]] = {
         "never": constant(""),
         "always": constant("Hosted Shell text is off."),
         "names the value": lambda call: admission.text_error.answer(call) and f"Wrong: {call.arguments}",
+        "without the Unicode flag": unpaired_by(
+            lambda text: bool(SURROGATE.search(text) or ASTRAL.search(text))
+        ),
+        "in the text as it is written": lambda call: ILL_TEXT if ESCAPED_HALF.search(call.arguments) else "",
+        "of the command alone": lambda call: of_field(call, "command"),
+        "of the description alone": lambda call: of_field(call, "description"),
+        "of any tool": lambda call: (
+            shell_input_error(SHELL, admission.arguments_of(call)) or text_of_any(call)
+        ),
+        "not in the background": lambda call: (
+            "" if is_background(call) else admission.text_error.answer(call)
+        ),
+        "also of nothing": lambda call: (
+            admission.text_error.answer(call)
+            or ("" if (admission.fields_of(call) or {}).get("description", "-") else ILL_TEXT)
+        ),
     },
     "admission.rounds_left": {
         "one more": lambda done, limits: done <= limits.rounds,

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 from test_cli import FakeBench, FakeRow
 
-from reports.bench import Bench, House, Judged
+from reports.bench import PASSED, UNACCEPTED, Bench, House, Judged
 from reports.cli import cli
 from scenarios.rows import ROWS
 from sim.history import History
@@ -21,7 +21,7 @@ HOSTILE = "evil|`row`</b>&\ud800\x00\n]]>"
 
 
 class MixedBench(FakeBench):
-    """Two rows, told and not simulated: findings, and runs that miss, and runs that break the bench."""
+    """Two rows, told and not simulated: findings, runs that miss, that break the bench, that are not accepted."""
 
     def rows(self) -> Mapping[str, FakeRow]:
         return {**super().rows(), HOSTILE: FakeRow(HOSTILE, (), "a name that bites")}
@@ -35,7 +35,9 @@ class MixedBench(FakeBench):
     def judge(self, row: str, plan: Plan, history: History) -> Judged:
         if row == HOSTILE and any(strike.fate.name == "crash-before" for strike in plan.strikes):
             raise KeyError("nobody foresaw \ud800 \x01 this")
-        return super().judge("leaky" if row == HOSTILE else row, plan, history)
+        judged = super().judge("leaky" if row == HOSTILE else row, plan, history)
+        strict = row == HOSTILE and judged.status == PASSED and "duplicated" in str(plan)
+        return replace(judged, status=UNACCEPTED) if strict else judged
 
 
 class LeakyHouse(House):

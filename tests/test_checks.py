@@ -432,7 +432,6 @@ def opened(profile: str = SHELL_1, provisioner: str = SAME_HOST, epoch: int = 1)
 def whole() -> Story:
     """A turn from beginning to end, as design 003 orders it."""
     shown = (
-        Message("user", "go"),
         Message("model", calls=(CALL,)),
         Message("tool", responses=(answer("c1"),)),
     )
@@ -2395,6 +2394,141 @@ NAMES = [check.name for check in CHECKS]
 
 def found(name: str, story: Story) -> list[str]:
     return [finding.sentence for finding in judge(story.events, chosen([name]))]
+
+
+# --- ill-formed text
+
+ILL = ToolCall("c1", SHELL, '{"command": "make it \\ud800 so"}')
+FIXED = Response(
+    "c1",
+    SHELL,
+    "Hosted Shell command contains an unpaired UTF-16 surrogate. Provide valid Unicode and retry.",
+    error=True,
+)
+SIBLING = Response("c2", SHELL, "Not executed: another call of this batch is invalid.", error=True)
+
+
+def asked_ill() -> Story:
+    """The model has answered with half a character in a command."""
+    return Story().accept().infer(output=ModelOutput(calls=(ILL, SECOND)))
+
+
+def refused_ill(*responses: Response) -> Story:
+    """The same, refused with these responses."""
+    told = responses or (FIXED, SIBLING)
+    return asked_ill().assistant(ILL, SECOND).record(ToolResult("a.p1", 1, "", told))
+
+
+def warm(story: Story) -> Story:
+    return story.ask("harness:a", "broker", Warm("w"), Warmed(1))
+
+
+TOUCHED = "was asked for a.p1, whose batch must be refused"
+good("refused-text-touches-nothing", lambda: warm(refused_ill()).infer().acquire().register())
+bad("refused-text-touches-nothing", lambda: asked_ill().acquire(), f"Acquire {TOUCHED}")
+bad(
+    "refused-text-touches-nothing",
+    lambda: asked_ill().ask("harness:a", "journal:a", StageResource("w1.input", b"{}")),
+    f"StageResource {TOUCHED}",
+)
+bad(
+    "refused-text-touches-nothing",
+    lambda: asked_ill().intent(),
+    "ToolIntent was recorded for a.p1, whose batch must be refused",
+)
+bad(
+    "refused-text-touches-nothing",
+    lambda: refused_ill().release().infer(),
+    "a.p1 released its Workspace for a refused batch, and went on",
+)
+
+OF_BATCH = "the refused batch of a.p1:"
+good("refused-text-is-answered", lambda: refused_ill().infer())
+bad(
+    "refused-text-is-answered",
+    lambda: refused_ill(FIXED),
+    f"{OF_BATCH} 1 of 2 calls are answered together",
+)
+bad(
+    "refused-text-is-answered",
+    lambda: refused_ill(msgspec.structs.replace(FIXED, text="No."), SIBLING),
+    f"{OF_BATCH} c1 is not told the fixed message for its command",
+)
+bad(
+    "refused-text-is-answered",
+    lambda: refused_ill(FIXED, msgspec.structs.replace(SIBLING, text="No.")),
+    f"{OF_BATCH} c2 is not told that it was not executed",
+)
+bad(
+    "refused-text-is-answered",
+    lambda: refused_ill(FIXED, msgspec.structs.replace(SIBLING, error=False)),
+    f"{OF_BATCH} c2 is told to have run",
+)
+bad(
+    "refused-text-is-answered",
+    lambda: asked_ill().assistant(ILL, SECOND).infer(),
+    "the model of a.p1 is asked again before its refused batch was answered durably",
+)
+
+EMOJI = ToolCall("c1", SHELL, '{"command": "echo \\ud83d\\ude00"}')
+good("valid-text-is-not-blamed", refused_ill)
+bad(
+    "valid-text-is-not-blamed",
+    lambda: Story().assistant(EMOJI).record(ToolResult("a.p1", 1, "", (FIXED,))),
+    "c1 is refused for its command, which is well-formed",
+)
+
+STANDS = "the value of refused text 1 of 1 stands in"
+good("refused-value-stands-nowhere", lambda: refused_ill().infer(Message("model", calls=(ILL, SECOND))))
+for text in (
+    "make it \ud800 so",
+    "make it \\ud800 so",
+    "make it ? so",
+    "no: make it ",
+):
+    bad(
+        "refused-value-stands-nowhere",
+        lambda text=text: refused_ill(msgspec.structs.replace(FIXED, text=text), SIBLING),
+        f"{STANDS} Committed, outside of the call that the model made",
+    )
+bad(
+    "refused-value-stands-nowhere",
+    lambda: asked_ill().ask(
+        "client", "harness:a", AwaitTurn("a.p1"), TurnEnded("error", "make it \ufffd so")
+    ),
+    f"{STANDS} Answered, outside of the call that the model made",
+)
+bad(
+    "refused-value-stands-nowhere",
+    lambda: asked_ill().act(Spawn("e1", "w1", "w", "make it \ud800 so".encode("utf-8", "surrogatepass"))),
+    f"{STANDS} Acted, outside of the call that the model made",
+)
+
+
+def kept_and_shown(*shown: Message) -> Story:
+    """A prompt and a refused batch in the journal, and a request that shows these."""
+    asked = Message("user", "go")
+    story = (
+        Story()
+        .record(UserMessage("a.p1", "go"))
+        .infer(asked, output=ModelOutput(calls=(ILL,)))
+        .assistant(ILL)
+    )
+    return story.record(ToolResult("a.p1", 1, "", (FIXED,))).infer(asked, *shown)
+
+
+OTHER = "the model of a.p1 is shown another conversation than the journal of a keeps"
+CALLED, SHOWN_FIXED = Message("model", calls=(ILL,)), Message("tool", responses=(FIXED,))
+good("shown-as-recorded", lambda: kept_and_shown(CALLED, SHOWN_FIXED))
+bad("shown-as-recorded", lambda: kept_and_shown(CALLED), OTHER)
+bad("shown-as-recorded", lambda: kept_and_shown(CALLED, Message("tool", responses=(SIBLING,))), OTHER)
+bad(
+    "shown-as-recorded",
+    lambda: kept_and_shown(
+        CALLED, Message("tool", responses=(msgspec.structs.replace(FIXED, text="Done."),))
+    ),
+    OTHER,
+)
 
 
 # --- file tools

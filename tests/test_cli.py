@@ -29,6 +29,7 @@ from reports.explain import OBSERVED, WORDS, names
 from reports.files import WRITERS
 from reports.store import STORE
 from reports.tally import Tally
+from scenarios.evidence import Demand
 from scenarios.trace.sentence import Matrix
 from sim.checks import Finding
 from sim.design.order import ORDER
@@ -68,6 +69,7 @@ class FakeRow(msgspec.Struct, frozen=True):
     cites: str = "003 Lifecycle"
     plan: Plan = NO_FAULTS
     sweepable: bool = True
+    evidence: str = ""
 
 
 def sighting(
@@ -101,6 +103,9 @@ class FakeBench:
         return {"lease.exclusive": "bool", "lease.never_asked": "bool"}
 
     def traced(self) -> tuple[Matrix, ...]:
+        return ()
+
+    def demands(self) -> tuple[Demand, ...]:
         return ()
 
     def design(self, row: str) -> str:

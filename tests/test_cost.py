@@ -10,7 +10,7 @@ from sim.run import run
 
 MESSAGES = 460
 EVENTS = 1_600
-DECISIONS = 680
+DECISIONS = 690
 
 
 def test_a_clean_call_costs_no_more_messages_events_and_decisions_than_it_did():

@@ -93,7 +93,7 @@ def lines(out: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("column", COLUMNS)
 def test_each_column_is_compared_and_no_other(column: str) -> None:
-    one = Left("completed", "w free", "w completed")
+    one = Left("completed", "w free", "w completed", "none")
     other = Left(**{name: "otherwise" if name == column else getattr(one, name) for name in COLUMNS})
 
     assert changes(one, one) == ()
@@ -112,14 +112,15 @@ def test_a_row_that_changed_ends_with_1_and_shows_its_smallest_plan_from_both_si
     assert result.exit_code == 1
     block = result.stdout.partition("\n\n")[0].splitlines()
     assert block[0] == "<> base  crash-after at harness call Acquire"
-    assert [line.split() for line in block[1:6]] == [
+    assert [line.split() for line in block[1:7]] == [
         ["one", "other"],
         ["ending", "recovery-blocked", "==", "recovery-blocked"],
         ["lease", "w", "held", "<>", "w", "free"],
         ["second", "w", "error", "<>", "w", "completed"],
+        ["blocked", "s.p1", "after", "0", "ms", "==", "s.p1", "after", "0", "ms"],
         ["findings", "none", "<>", "lease-has-one-holder"],
     ]
-    assert [line.split(":")[1] for line in block[6:]] == ["1" * 12, "2" * 12]
+    assert [line.split(":")[1] for line in block[7:]] == ["1" * 12, "2" * 12]
 
 
 def test_numbers_stand_for_rows_that_differ_alone() -> None:
@@ -139,6 +140,7 @@ def test_numbers_stand_for_rows_that_differ_alone() -> None:
         "ending": ".",
         "lease": "1",
         "second": "1",
+        "blocked": ".",
         "findings": "0 / 1",
     }
     assert int(cells["same"]) == runs - 1
@@ -180,6 +182,7 @@ def test_every_run_is_a_line_and_the_summary_shows_what_differs(tmp_path: Path) 
         "ending": "recovery-blocked",
         "lease": "w free",
         "second": "w completed",
+        "blocked": "s.p1 after 0 ms",
     }
     summary = (tmp_path / "diff.md").read_text("utf-8")
     assert summary.startswith("**changed: one -")
@@ -264,8 +267,8 @@ def test_wrong_usage_ends_with_2_and_names_the_nearest(words: list[str], said: s
         (
             "ack-failure-logged",
             {
-                "ack-lost-twice": ["ending", "lease", "second"],
-                "ack-refused": ["ending", "lease", "second"],
+                "ack-lost-twice": ["ending", "lease", "second", "blocked"],
+                "ack-refused": ["ending", "lease", "second", "blocked"],
             },
         ),
     ],

@@ -8,7 +8,7 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from faults.fates import VOCABULARY
-from reports.bench import House
+from reports.bench import UNACCEPTED, House
 from reports.cli import cli
 from reports.explain import WORDS, checks, names, rules
 from sim.design.order import ORDER
@@ -75,6 +75,7 @@ def test_every_mark_result_and_ending_that_is_printed_is_explained():
         "finding",
         "missed",
         "broken",
+        UNACCEPTED,
         "sometimes",
         "doubt",
         *endings,

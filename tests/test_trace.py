@@ -10,7 +10,7 @@ import pytest
 from find_witnesses import Ran, breakages, kept, played, voices
 
 from faults.plans import NOTHING, write
-from scenarios.judge import PASSED
+from scenarios.judge import NOT_ACCEPTED_EXPECTED, PASSED
 from scenarios.rows import ROWS
 from scenarios.trace import MATRICES
 from scenarios.trace.planting import plan_of, without
@@ -27,10 +27,18 @@ from scenarios.trace.sentence import (
 from sim.checks import CHECKS, judge
 from sim.run import run
 
-WITHOUT = {"003": {NOT_SIMULABLE: 11, LATER: 2}}
+WITHOUT = {"000": {NOT_SIMULABLE: 4, LATER: 0}, "003": {NOT_SIMULABLE: 11, LATER: 2}}
 """How many sentences of each seed nothing carries, now or ever. The numbers only get smaller."""
 
 PENDING = {
+    "000": {
+        "approvals": "41 66 93",
+        "hooks": "10 18 36 37 40 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 "
+        "69 70 71 72 73 74 75 76 116 117 118 127",
+        "o2": "4 128",
+        "sql": "81",
+        "text": "9 25 80 89",
+    },
     "003": {
         "capture": "11 80 89 90 91 100 171 190",
         "fixture": "150 188 189 200 201 202 203 204",
@@ -129,7 +137,7 @@ def test_each_witness_turns_red_by_its_check_and_stays_green_without():
         place = (carrier.row, carrier.fault)
         name = f"{sentence.number}, {carrier.planted}, {carrier.row} {carrier.fault}"
         ran, whole = plays((carrier.title, *carrier.beside), *place), plays((), *place)
-        if whole.verdict.status != PASSED:
+        if whole.verdict.status not in (PASSED, NOT_ACCEPTED_EXPECTED):
             failures.append(f"{name}: it is {whole.verdict.status} under the design as it is")
         if not ran.infected:
             failures.append(f"{name}: it never answers otherwise")

@@ -183,7 +183,8 @@ def test_a_row_a_rule_and_a_check_name_the_sentences_that_they_carry(name: str):
 
     assert named == [
         sentence.number
-        for sentence in NUMBERS.values()
+        for matrix in MATRICES.values()
+        for sentence in matrix.sentences()
         if any(
             name in (carrier.row, carrier.check, carrier.rule if isinstance(carrier, Witness) else "")
             for carrier in sentence.carriers

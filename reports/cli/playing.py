@@ -143,7 +143,7 @@ class Shown(NamedTuple):
 def _played(bench: Bench, row: str, plan: Plan, how: Shown, stale: str = "") -> int:
     """Play, judge, show; 1 when the run did not pass."""
     from faults.plans import Capsule, replay_line
-    from reports.bench import PASSED
+    from reports.bench import AS_PROMISED
     from reports.timeline import timeline
     from reports.walk import Walk
     from sim.history import digest
@@ -169,7 +169,7 @@ def _played(bench: Bench, row: str, plan: Plan, how: Shown, stale: str = "") -> 
     click.echo(f"  {line}")
     if how.trace is not None:
         write_trace(how.trace, history, line)
-    return CLEAN if judged.status == PASSED else FINDINGS
+    return CLEAN if judged.status in AS_PROMISED else FINDINGS
 
 
 def _must_exist(bench: Bench, row: str, wanted: Sequence[Point], seen: set[Point], stale: str) -> None:

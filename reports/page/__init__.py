@@ -98,6 +98,7 @@ def _told(book: Book) -> Mapping[str, Any]:
         "not_covered": list(not_covered(tally)),
         "seeds": [Seed(matrix, tally) for matrix in tally.traced.matrices],
         "results": RESULTS,
+        "accepted": list(tally.accepted.lines()),
     }
 
 

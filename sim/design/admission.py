@@ -13,6 +13,8 @@ RECORD_ROOM = 512
 """What the record of a batch holds beside its calls, in bytes."""
 CALL_ROOM = 64
 """What a call holds beside its texts: field names, flags and punctuation, in bytes."""
+ANSWER_ROOM = 192
+"""What the refusal or cancellation of a call holds beside its id and name: the longest fixed text, in bytes."""
 NOT_EXECUTED = "Not executed: another call of this batch is invalid."
 SHELL_KEYS = frozenset({"command", "description", "is_background", "timeout"})
 
@@ -49,6 +51,22 @@ def oversized(call: ToolCall, limits: Limits) -> bool:
 def assistant_fits(calls: tuple[ToolCall, ...], limits: Limits) -> bool:
     """The record of the whole batch must fit before any side effect."""
     return sum(written(call) for call in calls) + RECORD_ROOM <= limits.history_record
+
+
+@rule(
+    "behaviour §7 guard 43; 000 §7",
+    without="a batch is recorded that can neither be refused nor called off: the turn is recovery blocked",
+)
+def answers_fit(calls: tuple[ToolCall, ...], limits: Limits) -> bool:
+    """One record must be able to hold a refusal of every call, before any side effect."""
+    named = sum(len(stringify(text).encode()) for call in calls for text in (call.id, call.name))
+    return named + len(calls) * ANSWER_ROOM + RECORD_ROOM <= limits.history_record
+
+
+@rule("000 §2; behaviour §8 D5", without="the disabled branch for background commands is entered")
+def takes_h3(call: ToolCall) -> bool:
+    """The H3 branch, which would run a command in the background, is selected for no call."""
+    return False
 
 
 @rule("000 §4.1", without="a malformed call acquires the Workspace and wedges it")

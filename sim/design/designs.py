@@ -12,9 +12,10 @@ from typing import Any
 
 import msgspec
 
-from sim.design import lease, settlement
+from sim.design import admission, lease, settlement
 from sim.design.design import SCALED, SEED, SMALL, Design
 from sim.design.limits import Limits
+from sim.protocol import ToolCall
 from sim.rule import Rule
 
 Replacement = tuple[Rule[..., Any], Callable[..., Any]]
@@ -60,6 +61,16 @@ def logs_ack_failure(cause: str) -> bool:
     return False
 
 
+def checks_no_text(call: ToolCall) -> str:
+    """Shell text is not checked before the batch is admitted."""
+    return ""
+
+
+def background_is_selected(call: ToolCall) -> bool:
+    """A call that asks for the background is taken to the H3 branch."""
+    return bool((admission.fields_of(call) or {}).get("is_background"))
+
+
 # --- the list ---------------------------------------------------------------------------------------------------
 
 DESIGNS: Mapping[str, Named] = MappingProxyType(
@@ -98,6 +109,21 @@ DESIGNS: Mapping[str, Named] = MappingProxyType(
                 "A failure to acknowledge is only noted, and the turn goes on.",
                 "behaviour §8 D15",
                 ((settlement.ack_failure_blocks, logs_ack_failure),),
+            ),
+            Named(
+                "before-unicode-admission",
+                "Shell text is not checked first: the command is reserved and started, the late refusal is taken for a "
+                "lost reply, and the turn blocks with its Workspace held. It shows the mechanism of the published "
+                "incident; it does not reproduce the eight minutes that were observed.",
+                "000 §1; behaviour §3.4, §8 D14",
+                ((admission.text_error, checks_no_text),),
+            ),
+            Named(
+                "h3-selected",
+                "Calls that ask for the background are taken to the H3 branch, which has the same check of their "
+                "text and is not enabled.",
+                "000 §2; behaviour §8 D5",
+                ((admission.takes_h3, background_is_selected),),
             ),
         )
     }

@@ -86,3 +86,8 @@ def invoked(call: ToolCall, worker_call: str, protocol: str) -> Invocation:
 def execution_of(call: Reserved | Refused) -> str:
     """The execution id of a call; empty when it was never reserved."""
     return call.reference.execution if isinstance(call, Reserved) else ""
+
+
+def alone(planned: list[Reserved | Refused]) -> tuple[Response, ...]:
+    """What the model is told of the calls that are refused alone, in order."""
+    return tuple(call.response for call in planned if isinstance(call, Refused))

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from sim.actors.harness.calls import Batch, Done, Invocation, Owner, Refused, Reserved, execution_of, invoked
+from sim.actors.harness.calls import (
+    Batch,
+    Done,
+    Invocation,
+    Owner,
+    Refused,
+    Reserved,
+    alone,
+    execution_of,
+    invoked,
+)
 from sim.design import (
     Limits,
     admission,
@@ -110,8 +120,8 @@ class ToolTurn:
         self.doubt()
         await self.keep_files(batch, "pending")
         planned = await self.reserve(batch)
-        if not self.bindings:
-            await self.refuse_all(batch, planned)
+        if not self.bindings:  # every call is refused alone: no intent, no checkpoint (behaviour §2.4)
+            await self.refuse_recorded(batch, alone(planned))
             return
 
         await self.checkpoint("await_runtime")
@@ -157,34 +167,45 @@ class ToolTurn:
 
     def refusal(self, batch: Batch) -> tuple[Response, ...]:
         """The responses with which the whole batch is refused; none when it may run. A guard ends the turn plainly."""
-        ask, limits = self.ask, self.limits
-        if ask(admission.duplicate_ids, batch.calls) or not ask(
-            admission.assistant_fits, batch.calls, limits
-        ):
+        self.guarded(batch)
+        verdicts = tuple(admission.Verdict(call, self.error_in(call)) for call in batch.calls)
+        if self.ask(admission.refuses_batch, verdicts):
+            return self.ask(admission.refusals, verdicts)
+        if any(self.ask(admission.takes_h3, call) for call in batch.calls):
+            raise Failed("hosted_background_shell_unavailable", 501)
+        return ()
+
+    def guarded(self, batch: Batch) -> None:
+        """What no refusal is for: it ends the turn plainly, whatever else is wrong with the batch (000 §6)."""
+        ask, calls, limits = self.ask, batch.calls, self.limits
+        if ask(admission.duplicate_ids, calls):
             raise Failed("hosted_tool_batch_invalid", 400)
-        verdicts: list[admission.Verdict] = []
-        for call in batch.calls:
+        if not ask(admission.assistant_fits, calls, limits) or not ask(admission.answers_fit, calls, limits):
+            raise Failed("hosted_tool_batch_too_large", 413)
+        for call in calls:
             if not ask(profile.offers, self.owner.profile, call.name) or ask(admission.cut_short, call):
                 raise Failed("hosted_tool_call_invalid", 400)
             if ask(admission.oversized, call, limits):
                 raise Failed("hosted_tool_call_too_large", 413)
-            error = ask(admission.text_error, call) or ask(admission.shape_error, call, limits)
-            verdicts.append(admission.Verdict(call, error))
-        if not ask(admission.refuses_batch, tuple(verdicts)):
-            return ()
-        return ask(admission.refusals, tuple(verdicts))
+
+    def error_in(self, call: ToolCall) -> str:
+        """Why a call cannot run; empty when it can. Its text is checked first, on whatever branch it would take."""
+        if error := self.ask(admission.text_error, call):
+            return error
+        return (
+            "" if self.ask(admission.takes_h3, call) else self.ask(admission.shape_error, call, self.limits)
+        )
 
     async def refuse(self, batch: Batch, refusal: tuple[Response, ...]) -> None:
         """The batch and one error for each of its calls become durable; nothing is acquired or started."""
         self.doubt()
         await self.append(Assistant(self.prompt, batch.round, "", batch.calls))
-        await self.append(ToolResult(self.prompt, batch.round, "", refusal))
-        self.proved()
+        await self.refuse_recorded(batch, refusal)
 
-    async def refuse_all(self, batch: Batch, planned: list[Reserved | Refused]) -> None:
-        """Every call is refused alone: one result for the whole batch, no intent, no checkpoint (behaviour §2.4)."""
-        responses = tuple(call.response for call in planned if isinstance(call, Refused))
-        await self.append(ToolResult(self.prompt, batch.round, "", responses))
+    async def refuse_recorded(self, batch: Batch, refusal: tuple[Response, ...]) -> None:
+        """Refuse a batch whose assistant record stands already: one record with all responses (000 §4)."""
+        self.doubt()
+        await self.append(ToolResult(self.prompt, batch.round, "", refusal))
         self.proved()
 
     # --- acquire and register ------------------------------------------------------------------------------------
