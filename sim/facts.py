@@ -190,7 +190,7 @@ ROOTS: Table[Root] = Table("roots")
 PUBLICATIONS: Table[Publication] = Table("publications")
 OPERATIONS: Table[PublicationOperation] = Table("operations")
 OBJECTS: Table[StoredObject] = Table("objects")
-REFERENCES: Table[ReferencedOutput] = Table("references")
+REFERENCES: Table[ReferencedOutput] = Table("referenced_output")
 
 
 def in_session(session: str, key: str) -> str:
