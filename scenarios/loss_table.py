@@ -387,15 +387,6 @@ REMOTE = (
     ),
     Step("journal:call:CloseNotStarted", "behaviour §2.2, not started", SIGNED),
     Step(
-        "journal:call:RenewGrants",
-        "behaviour §1.13: the grants live as long as the writer lease did, and longer than the command",
-        {
-            "holds": f"{ANY_LOSS} harmless paused writer-expired",
-            "blocked kept": "replaced",
-            "died kept": "crash",
-        },
-    ),
-    Step(
         "journal:call:PrepareAdmission",
         "behaviour §3.1 admissions/prepare",
         {**SIGNED, "blocked kept": f"{SIGNED['blocked kept']} request-altered"},

@@ -246,7 +246,7 @@ class Journal(Actor):
             try:
                 return await Call(PUBLICATIONS, signed)
             except Uncertain as doubt:
-                if not self.ask(publication.asks_again, doubt.cause, sends, self.limits):
+                if not self.ask(publication.asks_again, signed.label, doubt.cause, sends, self.limits):
                     raise
             await Sleep(self.limits.publication_pause)
 

@@ -40,9 +40,9 @@ def publishes(capture_bytes: int) -> bool:
     "behaviour §2.2, §3.6",
     without="one lost reply of the grant service blocks the turn, or is asked for ever",
 )
-def asks_again(cause: str, sends: int, limits: Limits) -> bool:
-    """A request to the grant or admission service is sent up to three times, the identical one, after doubt alone."""
-    return cause in UNCERTAIN and sends < limits.publication_sends
+def asks_again(request: str, cause: str, sends: int, limits: Limits) -> bool:
+    """A request to the publication services is sent up to three times, after doubt alone; a renewal comes by timer."""
+    return request != "RenewGrants" and cause in UNCERTAIN and sends < limits.publication_sends
 
 
 @rule("behaviour §1.10, table: prepareV3", without="a reservation in doubt is joined by a second one")

@@ -214,12 +214,15 @@ class Publications(Actor):
         row = self.known(request)
         if row.state not in (PENDING, RETRYABLE):
             return shown(request.name, row)
-        state = SUCCEEDED if row.key and await self.is_there(row) else RETRYABLE
+        there = await self.is_there(row)
+        state = SUCCEEDED if there else RETRYABLE
         ended = await Commit(EndOperation(request.publication, request.name, state, ""))
         return shown(request.name, ended)
 
     async def is_there(self, row: PublicationOperation) -> bool:
-        """Whether the object store has exactly this piece. Uncertain: it does not say."""
+        """Whether the object store has exactly this piece; the finish has none. Uncertain: it does not say."""
+        if not row.key:
+            return False
         try:
             head = await Call(OBJECT_STORE, HeadObject(row.key))
         except Failed:

@@ -76,7 +76,9 @@ class Uploads(Sink):
     async def _recover(self, request: Request[Operation], name: str) -> Operation:
         """Have it found out what became of an operation; what did not happen is asked for again, identically."""
         found = await self._ask(self._about(RecoverOperation, name), name)
-        return await self._ask(request, name) if found.state == RETRYABLE else found
+        if found.state == RETRYABLE:
+            found = await self._ask(request, name)
+        return found
 
     async def _ask(self, request: Request[Operation], name: str) -> Operation:
         """What the service says of an operation: nothing yet, in doubt; one that never arrived can be repeated."""
