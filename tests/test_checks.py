@@ -2406,13 +2406,26 @@ BEARER = Secret("grant token", "the token of the grant of the only execution")
 OPERATION = PublicationOperation("content", "segment", "p1/segment", "d", "d", 5, "pending")
 
 
-def publishing(story: Story | None = None, **changed: Any) -> Story:
-    """Session a leads, and e1 is reserved for publication p1, which is granted."""
-    story = story or Story().checkpoint()
-    story.write(WRITERS, "a", Writer("a.owner1", "hash", 1, 60_000))
-    story.write(ACTIVATIONS, "a", Activation("a.1", 1)).write(LEDGER, "e1", row("prepared", publication="p1"))
-    story.intent().checkpoint()
-    return story.write(PUBLICATIONS, "p1", msgspec.structs.replace(PUBLICATION, **changed))
+def recorded() -> Story:
+    """Session a leads and holds its Workspace, and e1 is reserved, intended and covered, for publication p1."""
+    story = Story().infer(output=ModelOutput(calls=(CALL,))).acquire().assistant()
+    story.write(WRITERS, "a", Writer("a.owner1", "hash", 1, 60_000)).write(
+        ACTIVATIONS, "a", Activation("a.1", 1)
+    )
+    return story.write(LEDGER, "e1", row("prepared", publication="p1")).intent().checkpoint()
+
+
+def publishing(**changed: Any) -> Story:
+    """The same, granted."""
+    return recorded().write(PUBLICATIONS, "p1", msgspec.structs.replace(PUBLICATION, **changed))
+
+
+def to_worker(story: Story) -> Story:
+    """e1 is started and dispatched."""
+    story.ask("harness:a", "broker", StartExecution("e1", PAYLOAD, "p1", BEARER))
+    for state in ("dispatching", "executing"):
+        story.write(LEDGER, "e1", row(state, dispatches=1, publication="p1"))
+    return story.ask("broker", "worker:w", Execute(REFERENCE, PAYLOAD))
 
 
 def operated(story: Story, *states: str, **changed: Any) -> Story:
@@ -2458,14 +2471,10 @@ bad(
 )
 
 
-def sent_to_worker(**changed: Any) -> Story:
-    return publishing(**changed).ask("broker", "worker:w", Execute(REFERENCE, PAYLOAD))
-
-
-good("dispatched-under-its-grant", sent_to_worker)
+good("dispatched-under-its-grant", lambda: to_worker(publishing()))
 bad(
     "dispatched-under-its-grant",
-    lambda: sent_to_worker(state="not_started"),
+    lambda: to_worker(recorded()),
     "e1 was dispatched, and nobody may publish its output",
 )
 
@@ -2508,22 +2517,6 @@ bad(
     "renewals-stop",
     lambda: renews(publishing().record(TurnSettled("a.p1", "error")), "p1"),
     "p1 was renewed after its turn was settled",
-)
-
-good("published-or-never-started", lambda: closed_grant(UNSENT).tell(Healed(9)))
-bad(
-    "published-or-never-started",
-    lambda: (
-        closed_grant(UNSENT)
-        .write(PUBLICATIONS, "p1", msgspec.structs.replace(PUBLICATION, phase="finished"))
-        .tell(Healed(9))
-    ),
-    "p1 of what never started is finished",
-)
-bad(
-    "published-or-never-started",
-    lambda: publishing(state="not_started", phase="referenced").tell(Healed(9)),
-    "p1 is referred to, and closed as not started",
 )
 
 good("operations-are-done", lambda: operated(publishing(), "pending", "retryable", "pending", "succeeded"))
@@ -2583,13 +2576,15 @@ bad(
 
 
 def referred(told: Envelope, *more: Write) -> Story:
-    """The receipt of p1 in one transaction with these rows."""
-    story = operated(publishing(), "pending", "succeeded")
+    """The blocked receipt of p1 in one transaction with these rows."""
+    story = operated(to_worker(publishing()).run(), "pending", "succeeded")
     story.write(
-        PUBLICATIONS, "p1", msgspec.structs.replace(PUBLICATION, phase="finished", envelope=envelope())
+        PUBLICATIONS,
+        "p1",
+        msgspec.structs.replace(PUBLICATION, phase="finished", envelope=envelope("partial")),
     )
     story.sequence += 1
-    record = ToolReceipt("e1", "committed", "manifest", "outcome", told)
+    record = ToolReceipt("e1", "blocked", "manifest", "outcome", told)
     entry = Entry(story.sequence, "a.1", 1, record)
     writes = (*more, Write(JOURNAL.name, journal_key("a", story.sequence), entry))
     return story.tell(Committed(story.at, 0, 1, "ToolReceipt", writes, None))
@@ -2600,18 +2595,18 @@ TOGETHER = (
     Write(
         PUBLICATIONS.name,
         "p1",
-        msgspec.structs.replace(PUBLICATION, phase="referenced", envelope=envelope()),
+        msgspec.structs.replace(PUBLICATION, phase="referenced", envelope=envelope("partial")),
     ),
 )
-good("receipt-with-its-output", lambda: referred(envelope(), *TOGETHER))
+good("receipt-with-its-output", lambda: referred(envelope("partial"), *TOGETHER))
 bad(
     "receipt-with-its-output",
-    lambda: referred(envelope(), TOGETHER[1]),
+    lambda: referred(envelope("partial"), TOGETHER[1]),
     "the receipt of e1 became durable without 1 of what it refers to",
 )
 bad(
     "receipt-with-its-output",
-    lambda: referred(envelope("partial"), *TOGETHER),
+    lambda: referred(envelope("partial", reason="quota_exhausted"), *TOGETHER),
     "e1 is admitted with another result than its producer finished with",
 )
 

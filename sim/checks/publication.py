@@ -19,7 +19,6 @@ from sim.checks.check import (
     at_all,
     by_key,
     by_recorded_execution,
-    happened,
     published_as,
     recorded,
     wrote,
@@ -36,7 +35,7 @@ from sim.facts import (
     Publication,
     PublicationOperation,
 )
-from sim.history import Committed, Failure, Healed
+from sim.history import Committed, Failure
 from sim.protocol import (
     Checkpoint,
     Entry,
@@ -179,27 +178,6 @@ RENEWALS_STOP = Check(
     says="Grants are renewed while there are any and their turn is open, and never behind its settlement.",
     start=frozenset[str](),
     hears=(asked(RenewGrants, at_all, _renews), recorded(TurnSettled, at_all, _over)),
-)
-
-
-def _ends(state: bool, event: Healed, scene: Scene) -> Told[bool]:
-    for name, row in scene.table(PUBLICATIONS).items():
-        ledger = scene.row(LEDGER, row.mapping.reference.execution)
-        envelope = ledger.envelope if ledger else None
-        unsent = envelope is not None and envelope.status == "not_started"
-        if row.phase == "referenced" and row.state == "not_started":
-            return state, f"{name} is referred to, and closed as not started"
-        if unsent and row.phase != "open":
-            return state, f"{name} of what never started is {row.phase}"
-    return state, None
-
-
-NEITHER_RAN_NOR_DID_NOT = Check(
-    "published-or-never-started",
-    cites="behaviour §1.13",
-    says="A publication is finished, or its execution is proved not to have started; never both.",
-    start=False,
-    hears=(happened(Healed, at_all, _ends),),
 )
 
 
@@ -447,7 +425,6 @@ CHECKS = (
     DISPATCHED_UNDER_ITS_GRANT,
     CLOSED_MEANS_NOTHING_RAN,
     RENEWALS_STOP,
-    NEITHER_RAN_NOR_DID_NOT,
     OPERATIONS_ARE_DONE,
     QUOTA_HOLDS,
     QUOTA_IS_TOLD,
