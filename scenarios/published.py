@@ -18,12 +18,15 @@ QUOTA = 2**30
 MOMENTS = {
     "Prepare": "Prepare.published",
     "StartExecution": "StartExecution.published",
+    "Acknowledge": "Acknowledge.published",
     "Transact.ToolReceipt": "CommitReceipt",
     "FinalizeCapture": "FinishPublication",
     "AcceptCapture": "FinishPublication",
     "OpenPublisher": "Append.Assistant",
     "RegisterPublisher": "Append.Assistant",
     "PreparePublication": "PublishPiece.content",
+    "TakeReceipt": "Append.ToolReceipt",
+    "WriteOutput.stdout": "PublishPiece.content",
 }
 """The moment of a published turn that stands in the place of one of a captured turn, by label."""
 
