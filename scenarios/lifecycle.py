@@ -112,6 +112,22 @@ OWNERS = (
         ended("completed", "completed", runs=2, asked=4),
     ),
     plain(
+        "replaced-after-move",
+        "a checkpoint that was written behind a load belongs to the activation of that load",
+        turns(Turn((MAKE, DONE), then=MOVE), Turn((TEST, DONE))),
+        Promise(("completed", "recovery-blocked"), 1, 2, 3, 1, "held", "error"),
+        "journal:a:call:ReadJournal#4=activation-replaced",
+        cites="003 Identity, admission and model history",
+    ),
+    plain(
+        "replaced-after-restart",
+        "a checkpoint that was written behind a restart belongs to the activation of that life",
+        turns(Turn((MAKE, DONE), then=RESTART), Turn((TEST, DONE))),
+        Promise(("completed", "recovery-blocked"), 1, 2, 3, 1, "held", "error"),
+        "journal:a:call:ReadJournal#4=activation-replaced",
+        cites="003 Identity, admission and model history",
+    ),
+    plain(
         "detach-twice",
         "a Session that was left is left again, and nothing changes",
         turns(

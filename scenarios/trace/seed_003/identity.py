@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenarios.trace.sentence import Omission, Section, Witness, carried, missing
+from scenarios.trace.sentence import Omission, Section, Witness, carried
 
 IDENTITY = Section(
     "Identity, admission and model history",
@@ -72,15 +72,24 @@ IDENTITY = Section(
                 "store:commit:ToolIntent#1=altered-at-rest",
             ),
         ),
-        missing(
+        carried(
             "003.102",
             "The checkpoint over a call belongs to the current turn, its prompt and the activation that committed it.",
-            "lifecycle: a checkpoint of another turn, prompt or activation.",
+            Witness(
+                "capture.rechecks_owner",
+                "never",
+                "one-call",
+                "capture-opened-by-the-owner",
+                "journal:a:call:ReadJournal#2=activation-replaced",
+            ),
         ),
-        missing(
+        carried(
             "003.103",
             "The checkpoint still belongs to them after detaching and loading, and after a restart of the harness.",
-            "lifecycle: a Session that is detached and loaded again.",
+            Witness("capture.rechecks_owner", "never", "replaced-after-move", "capture-opened-by-the-owner"),
+            Witness(
+                "capture.rechecks_owner", "never", "replaced-after-restart", "capture-opened-by-the-owner"
+            ),
         ),
         carried(
             "003.104",
