@@ -49,7 +49,7 @@ TOOL_TURN = (
     *(46, 57, 58, 61, 73, 78, 79, 80, 82, 84, 85, 87, 88, 89, 91),
 )
 """The field cases that a row S1 to S14 of the acceptance matrix asks for, and that need no object store."""
-BESIDE = (71,)
+BESIDE = (1, 5, 8, 62, 63, 71)
 """Field cases of other rows of the matrix that are played all the same."""
 NOT_PLAYED = {46: "There is no approval that could be pending."}
 """Those for which the simulation lacks an actor, each with what it lacks."""
