@@ -109,6 +109,13 @@ def _publication(sighting: Sighting) -> bool:
     return sighting.point.actor.startswith("worker:") and sighting.peer.startswith("publisher:")
 
 
+def _bearing(sighting: Sighting) -> bool:
+    """A worker shows its capability to its owner's publisher, or to the publication services."""
+    return _publication(sighting) or (
+        sighting.point.actor.startswith("worker:") and sighting.peer == "publications"
+    )
+
+
 _ALL = (
     # --- a call between two processes
     Kind(
@@ -246,9 +253,9 @@ _ALL = (
         False, _local_owner,
     ),
     Kind(
-        "capability-expired", TIME, "The publisher's capability is no longer good when it is presented.",
+        "capability-expired", TIME, "The worker's capability is no longer good when it is presented.",
         "The worker sends output with yesterday's key.",
-        False, _publication,
+        False, _bearing,
     ),
 )  # fmt: skip
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from reports.databases import MEMORY, database
 from reports.trouble import Trouble
 from scenarios.evidence import Demand
 from scenarios.trace.sentence import Matrix
@@ -112,6 +113,15 @@ class Bench(Protocol):
         """The name of the design that is applied to every row; ``seed`` leaves each its own."""
         ...
 
+    @property
+    def store(self) -> str:
+        """The kind of database that runs are played on, of :data:`reports.databases.KINDS`."""
+        ...
+
+    def on(self, store: str) -> Bench:
+        """The same bench on another kind of database."""
+        ...
+
     def under(self, design: str) -> Bench:
         """The same bench with this design applied to every row. Trouble: no design has this name."""
         ...
@@ -169,14 +179,17 @@ def _under(design: str, row: Any) -> Any:
 class House:
     """The real bench: the rows of :mod:`scenarios`, played in the simulated world, and scenario files beside them."""
 
-    def __init__(self, named: str = OWN, texts: Mapping[str, str] = MappingProxyType({})) -> None:
+    def __init__(
+        self, named: str = OWN, texts: Mapping[str, str] = MappingProxyType({}), store: str = MEMORY
+    ) -> None:
         self.named = named
+        self.store = store
         self._digests: dict[Any, str] = {}
         self._texts = dict(texts)
 
     def __getstate__(self) -> dict[str, Any]:
         """What another process needs: the files. A digest is computed again there, where the code may be another."""
-        return {"named": self.named, "_digests": {}, "_texts": self._texts}
+        return {"named": self.named, "store": self.store, "_digests": {}, "_texts": self._texts}
 
     def rows(self) -> Mapping[str, Any]:
         """Every row of the acceptance matrix, and every file that was taken."""
@@ -198,7 +211,11 @@ class House:
                 f"Unknown design '{show(design)}'.{nearest(design, DESIGNS)} "
                 "`turnproof list designs` names them all."
             )
-        return House(design, self._texts)
+        return House(design, self._texts, self.store)
+
+    def on(self, store: str) -> House:
+        """The same rows and files, under the same design, on this kind of database."""
+        return House(self.named, self._texts, store)
 
     def written_under(self, row: str, digest: str) -> str:
         """The design that is in force, or else the first that gives the row this digest."""
@@ -256,7 +273,7 @@ class House:
         from sim.run import run
 
         card = self.rows()[row]
-        return run(card.scenario, plan, card.design, watcher)
+        return run(card.scenario, plan, card.design, watcher, database(self.store))
 
     def judge(self, row: str, plan: Plan, history: History) -> Judged:
         """The verdict of the row's promise, the loss table and every check."""

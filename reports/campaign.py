@@ -122,6 +122,7 @@ class Campaign:
             shard=shard,
             traced=self.bench.traced(),
             named=self.bench.named,
+            store=self.bench.store,
             demands=self.bench.demands(),
         )
 

@@ -77,6 +77,8 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
 
     ``version`` is that of the bench and ``code`` a digest of what it runs; ``rows`` are the selected ones, counted,
     ``titles`` those of the whole bench, ``rules`` the rules of the design with the types of their answers, and
+    ``traced`` the sentences of the seeds, as that bench had them; ``named`` is the design that was
+    applied to every row, ``store`` the kind of database that it was played on.
     ``traced`` the sentences of the seeds and ``demands`` the table of evidence, as that bench had them; ``named`` is
     the design that was applied to every row.
     """
@@ -92,6 +94,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
     shard: Shard = WHOLE
     traced: tuple[Matrix, ...] = ()
     named: str = "seed"
+    store: str = "memory"
     demands: tuple[Demand, ...] = ()
 
     @cached_property
@@ -127,6 +130,7 @@ class Outline(msgspec.Struct, frozen=True, dict=True):
             ("version of the bench", self.version, other.version),
             ("code of the bench", self.code, other.code),
             ("design", self.named, other.named),
+            ("database", self.store, other.store),
             ("faults in a run", self.faults, other.faults),
             ("selected rows", self.selection.rows, other.selection.rows),
             ("selected fates", self.selection.fates, other.selection.fates),

@@ -9,6 +9,7 @@ from faults.fates import ACT, CALL, COMMIT, UNSTRUCK, VOCABULARY
 from reports.accepted import Line
 from reports.bench import OWN, UNACCEPTED
 from reports.campaign import AS_BEFORE, MEANING, OTHERWISE, TROUBLE, WRONG, Record
+from reports.databases import MEMORY
 from reports.evidence import Ledger
 from reports.markdown import code, fenced, folded, table, text, within
 from reports.sometimes import NOWHERE
@@ -135,7 +136,8 @@ def _shortened(sentence: str) -> str:
 def _head(tally: Tally) -> Iterator[str]:
     digests = sorted({tally.campaign.bench.design(row) for row in tally.campaign.selection.rows})
     named = "" if tally.campaign.named == OWN else f"{text(tally.campaign.named)} "
-    by = f"design {named}{_listed(digests)} · turnproof {text(tally.campaign.version)}"
+    on = "" if tally.campaign.store == MEMORY else f" on {text(tally.campaign.store)}"
+    by = f"design {named}{_listed(digests)}{on} · turnproof {text(tally.campaign.version)}"
     yield f"**{tally.verdict}** · {tally.made}: {tally.came_to} · {by}"
     yield ""
     yield " · ".join(f"`{mark}` {MEANING[mark]}" for mark in MARKS)

@@ -8,11 +8,12 @@ from typing import cast
 
 from scenarios.promise import FREE, HELD, broken
 from scenarios.row import Row
-from sim.facts import JOURNAL, LEASES, LEDGER, Execution
+from sim.facts import JOURNAL, LEASES, LEDGER, OPERATIONS, Execution
 from sim.history import Answered, Asked, Committed, Crashed, Declined, Event, Healed, Learned, Struck
 from sim.outcome import AFTER_REFUSAL, BLOCKED, ERROR, UNCORRECTED, Outcome
 from sim.points import Strike
 from sim.protocol import SHELL, AcceptCapture, Execute, Halt, StartExecution
+from sim.publication import EXPIRED, ReserveGrant
 
 REFUSED_AT_LOAD = "hosted_turn_recovery_required"
 WHILE_OPEN, WHEN_AWAITED = "while open", "when awaited"
@@ -28,21 +29,23 @@ AS_TOLD = {AFTER_REFUSAL: "completed", UNCORRECTED: ERROR}
 def resolved(cell: str, row: Row, events: Sequence[Event]) -> str:
     """The cell with what depends on the row, or on when the fault struck, filled in."""
     if cell == WHILE_OPEN:
-        return f"blocked {HELD}" if _open_at_strike(events) else "holds"
+        cell = f"blocked {HELD}" if _open_at_strike(events) else "holds"
     if cell == WHEN_AWAITED:
         cell = "plain" if row.acquires else "holds"
     if cell == "plain" and set(row.promise.endings) <= {ERROR, UNCORRECTED}:
         return "holds"
     if cell == WHEN_CAPTURED:
-        return f"blocked {HELD}" if _captured(events) else "holds"
+        cell = f"blocked {HELD}" if _captured(events) else "holds"
     if cell == WHEN_DISPATCHED:
-        return f"blocked {HELD}" if _dispatched(events) else "holds"
+        cell = f"blocked {HELD}" if _dispatched(events) else "holds"
     if cell == UNLESS_OVERTAKEN:
         cell = "blocked kept" if _overtaken(events) else "holds"
     if cell == UNLESS_RENEWED:
         cell = "holds" if _renewed(events) else "blocked kept"
     if cell == UNLESS_HALTED:
-        return f"blocked {HELD}" if _halt_lost(events) else "holds"
+        cell = f"blocked {HELD}" if _halt_lost(events) else "holds"
+    if cell == "holds" and _grant_ran_out(events):
+        return f"blocked {HELD}"
     return cell.replace("kept", _lease_at_strike(events))
 
 
@@ -112,7 +115,7 @@ def _open_at_strike(events: Sequence[Event]) -> bool:
             break
         if isinstance(event, Committed):
             for write in event.writes:
-                state = write.row.state if write.table == LEDGER.name and _is_shell(write.row) else state
+                state = write.row.state if write.table == LEDGER.name and _needs_owner(write.row) else state
         elif isinstance(event, Asked) and isinstance(event.request, AcceptCapture):
             accepting.add(event.exchange)
         elif isinstance(event, Answered) and event.exchange in accepting:
@@ -122,6 +125,11 @@ def _open_at_strike(events: Sequence[Event]) -> bool:
 
 def _is_shell(row: Execution) -> bool:
     return row.tool == SHELL
+
+
+def _needs_owner(row: Execution) -> bool:
+    """Whether a worker asks the Session's owner while it executes this."""
+    return _is_shell(row) and not row.publication
 
 
 def _captured(events: Sequence[Event]) -> bool:
@@ -143,7 +151,7 @@ def _ledger(events: Sequence[Event]) -> Iterator[tuple[str, Execution]]:
 
 
 def _dispatched(events: Sequence[Event]) -> bool:
-    """Whether the execution whose intent was struck was sent to a worker."""
+    """Whether the execution whose intent was struck was sent to a worker, or a grant was asked for it."""
     struck = next(event for event in events if isinstance(event, Struck))
     written = {
         write.row.record.execution
@@ -152,13 +160,30 @@ def _dispatched(events: Sequence[Event]) -> bool:
         for write in event.writes
         if write.table == JOURNAL.name
     }
-    return any(event.request.reference.execution in written for event in asking(events, Execute))
+    sent = {event.request.reference.execution for event in asking(events, Execute)}
+    sent |= {event.request.mapping.reference.execution for event in asking(events, ReserveGrant)}
+    return bool(sent & written)
 
 
 def _halt_lost(events: Sequence[Event]) -> bool:
     """Whether a worker was asked to stop a command, and nobody learned that it heard."""
     halts = {event.exchange for event in asking(events, Halt)}
     return any(isinstance(event, Learned) and event.exchange in halts for event in events)
+
+
+def _grant_ran_out(events: Sequence[Event]) -> bool:
+    """Whether a pause was so long that output met a grant that had run out."""
+    struck = next((event for event in events if isinstance(event, Struck)), None)
+    return (
+        struck is not None
+        and struck.fate == "paused"
+        and any(
+            write.table == OPERATIONS.name and write.row.state == EXPIRED
+            for event in events
+            if isinstance(event, Committed)
+            for write in event.writes
+        )
+    )
 
 
 def _overtaken(events: Sequence[Event]) -> bool:

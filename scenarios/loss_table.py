@@ -13,7 +13,8 @@ Cells:
 * ``when awaited``: ``plain`` if the turn waits for the runtime to acquire it, else ``holds``: nobody asked how it went;
 * ``when captured``: ``blocked held`` if the execution concerned is a Shell's, else ``holds``: a file tool waits for no
   owner;
-* ``when dispatched``: ``blocked held`` if the execution concerned is ever sent to a worker, else ``holds``;
+* ``when dispatched``: ``blocked held`` if the execution concerned is ever sent to a worker, or a grant is asked for it,
+  else ``holds``;
 * ``unless halted``: ``holds``, but ``blocked held`` if the worker was asked to stop and nobody learned that it heard;
 * ``unless overtaken``: ``holds``, but ``blocked kept`` if a publication met the expired lease before its renewal did;
 * ``unless renewed``: ``blocked kept``, but ``holds`` if a renewal for the other stream met the expired lease first;
@@ -23,6 +24,9 @@ Cells:
 * ``died``: the owner is dead, and a cold load refuses the turn, twice;
 * ``reopens``: nothing of the turn was begun, or all of it is settled: a cold load opens the Session, and the prompt
   completes.
+
+A pause outlasts the writer lease, and with it every grant (behaviour §1.13). Where ``holds`` stands for a pause and
+output meets a grant that has run out, ``blocked held`` is meant.
 
 Behind ``blocked`` and ``died`` stands the lease: ``held``, ``free``, or ``kept`` (as it was when the fault struck).
 """
@@ -341,8 +345,152 @@ AT_HOME = (
 )
 """The steps of a Session that is led locally."""
 
+RECOVERED = "lost unanswered unanswered! delivered-late harmless paused"
+"""Losses after which an operation is looked up under its name, and asked for again when it did not happen."""
+
+AGAIN = "lost unanswered delivered-late harmless"
+"""Losses after which the Session authority asks a publication service again, three times in all."""
+
+SIGNED = {
+    "holds": f"{AGAIN} paused",
+    "blocked kept": "lost! unanswered! refused refused! writer-expired replaced",
+    "died kept": "crash",
+}
+"""A request that carries the writer's token, in the Session's name."""
+
+EXPIRED = {"blocked kept": "paused", "died kept": "crash"}
+"""A pause before such a request outlasts the writer lease, which nobody has renewed when it is sent."""
+
+REMOTE = (
+    # --- output that is published to the object store
+    Step(
+        "harness:call:Prepare.published",
+        "behaviour §3.1 prepareV3 (O2): never replayed",
+        {
+            "holds": "harmless paused",
+            "refused": "refused refused!",
+            "blocked kept": "lost lost! unanswered unanswered! delivered-late",
+            "died kept": "crash",
+        },
+    ),
+    Step("harness:call:AsWriter.ReserveGrant", "behaviour §1.13: an expired grant is none", EXPIRED),
+    Step("harness:call:AsWriter.PrepareAdmission", "behaviour §1.11: unexpired lease", EXPIRED),
+    Step("harness:call:AsWriter.CloseNotStarted", "behaviour §1.11: unexpired lease", EXPIRED),
+    Step(
+        "journal:call:ReserveGrant",
+        "behaviour §3.1 grant reserve (O2)",
+        {
+            "holds": f"{AGAIN} paused",
+            "blocked kept": "lost! unanswered! refused refused! writer-expired replaced",
+            "died kept": "crash",
+        },
+    ),
+    Step("journal:call:CloseNotStarted", "behaviour §2.2, not started", SIGNED),
+    Step(
+        "journal:call:PrepareAdmission",
+        "behaviour §3.1 admissions/prepare",
+        {**SIGNED, "blocked kept": f"{SIGNED['blocked kept']} request-altered"},
+    ),
+    Step("journal:call:CommitReceipt", "behaviour §3.1 receipts/commit", SIGNED),
+    Step(
+        "journal:call:Read*",
+        "behaviour §1.13: what is read may be readable, and the outcome behind it needs an unexpired lease",
+        SIGNED,
+        "*/AsWriter.*",
+    ),
+    Step(
+        "harness:call:StartExecution.published",
+        "behaviour §3.1 start (O2): sent again while the ledger proves that nothing was dispatched",
+        {
+            "holds": "lost unanswered unanswered! delivered-late harmless paused",
+            "blocked kept": "lost! refused refused! request-altered",
+            "died kept": "crash",
+        },
+    ),
+    Step(
+        "broker:call:InstallGrant",
+        "behaviour §3.1 start (O2): nothing was claimed",
+        {"holds": AGAIN, "blocked kept": "lost! unanswered! refused refused! crash paused"},
+    ),
+    Step(
+        "broker:commit:ClaimDispatch",
+        "behaviour §3.1 start (O2): what was not claimed is proved by a status",
+        {
+            "holds": "unwritten",
+            "blocked kept": "unwritten! unknown-applied unknown-applied! crash paused",
+        },
+        "*/StartExecution.published#*",
+    ),
+    Step(
+        "worker:call:PublishPiece.*",
+        "behaviour §1.13: an operation is recovered three times",
+        {
+            "holds": RECOVERED,
+            "blocked kept": "lost! refused refused! request-altered crash capability-expired",
+        },
+    ),
+    Step(
+        "worker:call:FinishPublication",
+        "behaviour §3.1 O2 finish",
+        {"holds": RECOVERED, "blocked kept": "lost! refused refused! crash capability-expired"},
+    ),
+    Step(
+        "publications:call:PutObject",
+        "behaviour §3.2 O2 object store",
+        {"holds": f"{RECOVERED} crash", "blocked kept": "lost! refused refused! request-altered"},
+    ),
+    Step(
+        "publications:call:GetObject",
+        "003 Identity: full output is re-read",
+        {"holds": f"{AGAIN} paused", "blocked kept": "lost! unanswered! refused refused! crash"},
+    ),
+    Step(
+        "publications:commit:EndOperation",
+        "behaviour §1.13",
+        {"holds": "doubtful unknown-applied! crash paused", "blocked kept": "unwritten!"},
+    ),
+    Step(
+        "publications:commit:*Operation*",
+        "behaviour §1.13: what was left half-way is recovered, by the next life too",
+        {"holds": "doubtful crash paused", "blocked kept": "doubtful!"},
+    ),
+    Step(
+        "publications:commit:ToolReceipt",
+        "behaviour §3.1 receipts/commit",
+        {"holds": "doubtful paused altered-at-rest", "blocked kept": "doubtful! crash"},
+    ),
+    Step(
+        "publications:commit:*",
+        "behaviour §3.1: three sends outlast a pause, and are over before a dead service is up again",
+        {"holds": "doubtful paused", "blocked kept": "doubtful! crash"},
+    ),
+    Step(
+        "objects:commit:KeepObject.seal",
+        "003 Durable output storage: a seal is what the receipt says, and is not read for it",
+        {"holds": "doubtful unknown-applied! paused altered-at-rest", "blocked kept": "unwritten! crash"},
+    ),
+    Step(
+        "objects:commit:*",
+        "behaviour §3.2 O2 object store: recovered three times, before a dead one is up again",
+        {"holds": "doubtful unknown-applied! paused", "blocked kept": "unwritten! altered-at-rest crash"},
+    ),
+    Step(
+        "harness:call:Acknowledge.published",
+        "behaviour §3.1 ACK (O2), D15: never replayed, and its failure blocks by the seed",
+        {"holds": "harmless paused", "blocked kept": ANY_LOSS, "died kept": "crash"},
+    ),
+    Step(
+        "broker:call:Confirm",
+        "behaviour §3.1 ACK (O2), D15",
+        {"holds": "harmless", "blocked kept": f"{ANY_LOSS} crash paused"},
+        "*/Acknowledge.published#*",
+    ),
+)
+"""The steps of a Session whose output is published."""
+
 STEPS = (
     *AT_HOME,
+    *REMOTE,
     # --- opening a Session, admitting a prompt
     Step("harness:call:OpenJournal", "003 Lifecycle", {"holds": "paused", "reopens": "crash"}),
     Step(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sim.content import Content
 from sim.effects import Table
 from sim.protocol import Entry, Envelope, Receipt, Value
+from sim.publication import Mapping
 
 
 class Writer(Value, frozen=True, gc=False):
@@ -77,7 +78,8 @@ class Execution(Value, frozen=True, gc=False):
     """One row of the execution ledger.
 
     ``state``: prepared, dispatching, executing, cancel_requested, settled or unknown. ``dispatches`` counts how often
-    it was sent to a worker. ``generation`` is the runtime generation it is bound to.
+    it was sent to a worker. ``generation`` is the runtime generation it is bound to; ``publication`` names what its
+    output is published as, empty when its owner captures it.
     """
 
     runtime_session: str
@@ -92,6 +94,80 @@ class Execution(Value, frozen=True, gc=False):
     dispatches: int
     envelope: Envelope | None
     receipt: Receipt | None
+    publication: str = ""
+
+
+class PublishedStream(Value, frozen=True, gc=False):
+    """How many segments and bytes of a stream are durable, and whether it is sealed."""
+
+    name: str
+    segments: int
+    length: int
+    sealed: bool
+
+
+class Publication(Value, frozen=True, gc=False):
+    """One publication of tool output: what it is bound to, its grant, and how far its producer is.
+
+    ``state`` is that of the grant: open, fenced or not_started. ``phase`` is open, finishing, finished or referenced.
+    ``streams`` and ``manifest`` tell what is durable, ``outcome`` is what was prepared for the receipt, empty before.
+    Times are virtual milliseconds.
+    """
+
+    session: str
+    mapping: Mapping
+    capture: str
+    generation: int
+    token_hash: str
+    expires_at: int
+    state: str
+    phase: str
+    streams: tuple[PublishedStream, ...] = ()
+    manifest: bool = False
+    envelope: Envelope | None = None
+    outcome: bytes = b""
+
+    def stream(self, name: str) -> PublishedStream:
+        """One stream as far as it is durable."""
+        return next((each for each in self.streams if each.name == name), PublishedStream(name, 0, 0, False))
+
+    @property
+    def used(self) -> int:
+        """The captured bytes that are durable."""
+        return sum(each.length for each in self.streams)
+
+
+class PublicationOperation(Value, frozen=True, gc=False):
+    """One operation of a producer: pending, succeeded, retryable, expired or rejected.
+
+    ``request`` is the digest of what was asked; ``key`` names the object, empty for the finish.
+    """
+
+    kind: str
+    resource: str
+    key: str
+    request: str
+    digest: str
+    length: int
+    state: str
+    reason: str = ""
+
+
+class StoredObject(Value, frozen=True, gc=False):
+    """Bytes in the object store; ``kind`` is that of the piece that they are."""
+
+    kind: str
+    digest: str
+    content: Content
+
+
+class ReferencedOutput(Value, frozen=True, gc=False):
+    """A resource of a Session whose bytes are in the object store."""
+
+    kind: str
+    digest: str
+    length: int
+    key: str
 
 
 class Root(Value, frozen=True, gc=False):
@@ -111,6 +187,10 @@ RUNTIME_SESSIONS: Table[RuntimeSession] = Table("runtime_sessions")
 LEASES: Table[WorkspaceLease] = Table("leases")
 LEDGER: Table[Execution] = Table("ledger")
 ROOTS: Table[Root] = Table("roots")
+PUBLICATIONS: Table[Publication] = Table("publications")
+OPERATIONS: Table[PublicationOperation] = Table("operations")
+OBJECTS: Table[StoredObject] = Table("objects")
+REFERENCES: Table[ReferencedOutput] = Table("referenced_output")
 
 
 def in_session(session: str, key: str) -> str:

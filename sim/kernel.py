@@ -40,6 +40,7 @@ from sim.effects import (
     Sleep,
     Start,
     Stop,
+    Subject,
     Transaction,
     Uncertain,
     Wait,
@@ -47,7 +48,8 @@ from sim.effects import (
 from sim.lives import Host, Life, Process
 from sim.points import ACT, CALL, COMMIT, NO_FAULTS, Plan, Watcher
 from sim.rule import Decide, Rule
-from sim.storage.memory import MemoryDatabase, MemoryOutside
+from sim.storage.memory import MemoryOutside
+from sim.storage.port import Database
 from sim.trouble import OF_PROCESSES, Trouble
 
 HOP_MS = 1
@@ -150,7 +152,7 @@ class Kernel:
 
     def __init__(
         self,
-        database: MemoryDatabase,
+        database: Database,
         outside: MemoryOutside,
         design: Design,
         plan: Plan = NO_FAULTS,
@@ -335,8 +337,8 @@ class Kernel:
 
     def _label(self, subject: Any) -> str:
         label: str = subject.label
-        if label == type(subject).__name__:
-            self._labels[type(subject)] = label
+        if subject.__class__.label is Subject.label:  # else it may depend on what the subject holds
+            self._labels[subject.__class__] = label
         return label
 
     def _strike(

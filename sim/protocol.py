@@ -425,12 +425,14 @@ class Append(Request[Appended], frozen=True, gc=False):
 
     ``command`` is the identity of the commit: the same with equal records replays the recorded receipt. With
     ``asserts_activation`` the queue refuses, at the moment of committing, an owner that was replaced (003 Identity).
+    With ``publication`` the receipt among the records is committed where that publication is.
     """
 
     command: str
     records: tuple[Record, ...]
     resources: tuple[str, ...] = ()
     asserts_activation: bool = False
+    publication: str = ""
 
     @property
     def label(self) -> str:
@@ -799,7 +801,8 @@ class Registered(Value, frozen=True, gc=False):
 class Prepare(Request["Prepared"], frozen=True, gc=False):
     """Reserve an execution. Its idempotency key is Runtime Session and worker call.
 
-    ``payload_digest`` protects the exact bytes of the later start; ``input_digest`` identifies the arguments.
+    ``payload_digest`` protects the exact bytes of the later start; ``input_digest`` identifies the arguments;
+    ``publication`` names what its output will be published as, empty when its owner captures it.
     Failed: ``runtime_execution_conflict``.
     """
 
@@ -809,6 +812,11 @@ class Prepare(Request["Prepared"], frozen=True, gc=False):
     protocol: str
     payload_digest: str
     input_digest: str
+    publication: str = ""
+
+    @property
+    def label(self) -> str:
+        return "Prepare.published" if self.publication else "Prepare"
 
     @property
     def refusal(self) -> str:
@@ -818,18 +826,28 @@ class Prepare(Request["Prepared"], frozen=True, gc=False):
 
 
 class Prepared(Value, frozen=True, gc=False):
-    """The reservation; nothing was dispatched while ``state`` is prepared."""
+    """The reservation, bound to a runtime generation; nothing was dispatched while ``state`` is prepared."""
 
     execution: str
     worker_call: str
     state: str
+    generation: int
 
 
 class StartExecution(Request["Observed"], frozen=True, gc=False):
-    """Dispatch a reserved execution. Failed: ``runtime_idempotency_conflict``, ``runtime_execution_conflict``."""
+    """Dispatch a reserved execution, under its grant where its output is published.
+
+    Failed: ``runtime_idempotency_conflict``, ``runtime_execution_conflict``, ``managed_tool_publication_not_open``.
+    """
 
     execution: str
     payload: bytes
+    publication: str = ""
+    token: Secret | None = None
+
+    @property
+    def label(self) -> str:
+        return "StartExecution.published" if self.publication else "StartExecution"
 
     @property
     def refusal(self) -> str:
@@ -838,7 +856,7 @@ class StartExecution(Request["Observed"], frozen=True, gc=False):
     identity = "{0.execution}"
 
     def altered(self) -> StartExecution:
-        return StartExecution(self.execution, reworded(self.payload))
+        return StartExecution(self.execution, reworded(self.payload), self.publication, self.token)
 
 
 class Status(Request["Observed"], frozen=True, gc=False):
@@ -871,6 +889,11 @@ class Acknowledge(Request["Acknowledged"], frozen=True, gc=False):
 
     execution: str
     receipt: Receipt
+    publication: str = ""
+
+    @property
+    def label(self) -> str:
+        return "Acknowledge.published" if self.publication else "Acknowledge"
 
     identity = "{0.execution}"
 

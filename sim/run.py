@@ -12,7 +12,7 @@ from sim.actors.journal import Journal, writer_token
 from sim.actors.model import Model
 from sim.actors.publisher import Publisher, descriptor_of
 from sim.actors.reader import Reader
-from sim.actors.store import Store
+from sim.actors.store import Objects, Publications, Store
 from sim.actors.worker import Worker
 from sim.circumstances import CIRCUMSTANCES
 from sim.design import SCALED, Design
@@ -31,15 +31,22 @@ from sim.scenario import (
     usual,
 )
 from sim.storage.memory import MemoryDatabase, MemoryOutside
+from sim.storage.port import Database
 
 DECOY = ("harness", "effects.log", b"untouched\n")
 """A file in the harness's own directory, named like the one that commands change in their Workspaces."""
 
 
 def run(
-    scenario: Scenario, plan: Plan = NO_FAULTS, design: Design = SCALED, watcher: Watcher | None = None
+    scenario: Scenario,
+    plan: Plan = NO_FAULTS,
+    design: Design = SCALED,
+    watcher: Watcher | None = None,
+    storage: Callable[[], Database] = MemoryDatabase,
 ) -> History:
     """Play ``scenario`` once. Equal arguments give an equal history, on any machine.
+
+    ``storage`` makes the run's database, which is empty; whatever keeps it, the history is the same.
 
     Raises:
         IllFormed: a prompt, a model's text or an id of the scenario is no well-formed Unicode, or nobody can play one
@@ -48,7 +55,7 @@ def run(
     refuse_ill_formed(scenario)
     outside = MemoryOutside()
     outside.append(*DECOY)
-    kernel = Kernel(MemoryDatabase(), outside, design, plan, CIRCUMSTANCES, watcher, milestones(scenario))
+    kernel = Kernel(storage(), outside, design, plan, CIRCUMSTANCES, watcher, milestones(scenario))
     probes = {session.workspace: probe_of(session) for session in scenario.sessions}
     sessions = (*scenario.sessions, *probes.values())
     _host_shared(kernel, scenario, sessions, design)
@@ -98,6 +105,19 @@ def _host_shared(
         "broker", "broker", lambda _life: Broker(kernel.disk, kernel.ask, design.limits), restarts=True
     )
     kernel.host("store", "store", lambda _life: Store(kernel.disk, kernel.ask, design.limits), restarts=True)
+    if any(each.capture_bytes for session in sessions for each in session.definitions):
+        _host_publications(kernel, design)
+
+
+def _host_publications(kernel: Kernel, design: Design) -> None:
+    """The publication services, on the Store's database, and the object store behind them."""
+    kernel.host(
+        "publications",
+        "publications",
+        lambda _life: Publications(kernel.disk, kernel.ask, design.limits),
+        restarts=True,
+    )
+    kernel.host("objects", "objects", lambda _life: Objects(kernel.disk, kernel.ask), restarts=True)
 
 
 def _programs(scenario: Scenario) -> Callable[[str], Program]:

@@ -195,6 +195,8 @@ SETTLED = {
     "capture.registration_goes_on": "never",
     "execution.start_again": "never",
     "lease.waits_when_busy": "never",
+    "publication.acknowledges_again": "never",
+    "publication.prepares_again": "never",
     "settlement.ack_failure_blocks": "always",
     "local.guards_lease": "always",
     "local.guards_reads": "always",
@@ -504,6 +506,23 @@ MORE: dict[str, dict[str, Answer]] = {
     "settlement.may_infer": {
         "also before resolution": lambda phase: phase in ("before_model", "results_ready", "await_runtime"),
     },
+    "publication.after_put": {
+        "recoverable": constant("retryable"),
+        "for good": constant("rejected"),
+        "done": constant("succeeded"),
+    },
+    "publication.failure_reason": {"the storage's": lambda code, otherwise: otherwise},
+    "publication.history_command": {"another's": lambda execution: f"recorder:{execution}"},
+    "publication.operation_proves": {
+        "done": constant("done"),
+        "nothing that can be recovered": lambda state: {"succeeded": "done"}.get(state, "failed"),
+        "that it may yet be done": lambda state: "done" if state == "succeeded" else "wait",
+    },
+    "publication.shows_as": {"as it is": lambda state: state},
+    "publication.start_again": {
+        "at once": lambda starts, proven, limits: starts < limits.publication_starts,
+        "without end": lambda starts, proven, limits: proven >= limits.start_proofs,
+    },
     "writer.next_epoch": {"the same": lambda epoch: epoch},
     "writer.next_generation": {"the same": lambda generation: generation or 1},
     "writer.renew_after": {
@@ -663,7 +682,14 @@ def keep(entries: list[Entry]) -> None:
 
 # --- the search --------------------------------------------------------------------------------------------------
 
-STRUCK = ("one-call", "two-turns", "cancel-first-of-two", "refused-text")
+STRUCK = (
+    "one-call",
+    "two-turns",
+    "cancel-first-of-two",
+    "refused-text",
+    "published-one-call",
+    "published-cancelled-reserved",
+)
 """The rows on which single faults are tried."""
 COSTLY = "fixture"
 """The rows of this theme are never tried: a run of half a gibibyte is no cheap witness."""

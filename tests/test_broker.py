@@ -460,7 +460,7 @@ def test_the_same_key_and_content_is_the_same_reservation() -> None:
         first = await Call("broker", prepare())
         again = await Call("broker", prepare())
         other = await Call("broker", prepare("another call"))
-        assert first == again == Prepared(first.execution, "c", "prepared")
+        assert first == again == Prepared(first.execution, "c", "prepared", 1)
         assert other.execution != first.execution
 
     assert len(World(play).database.rows(LEDGER, "")) == 2

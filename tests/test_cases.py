@@ -49,15 +49,12 @@ TOOL_TURN = (
     *(46, 57, 58, 61, 73, 78, 79, 80, 82, 84, 85, 87, 88, 89, 91),
 )
 """The field cases that a row S1 to S14 of the acceptance matrix asks for, and that need no object store."""
-BESIDE = (1, 5, 8, 62, 63, 71)
+BESIDE = (1, 5, 8, 42, 43, 62, 63, 71)
 """Field cases of other rows of the matrix that are played all the same."""
 NOT_PLAYED = {46: "There is no approval that could be pending."}
 """Those for which the simulation lacks an actor, each with what it lacks."""
 PARTLY = {
-    4: "A file tool with an absolute path: there are no file tools yet.",
-    37: "The same reason on both paths: there is one path. Nothing but a reservation is refused with a reason.",
-    39: "A load by an owner that lives: a Session is loaded again only after its owner died.",
-    40: "An outsider with a wrong bearer: nobody but the worker calls the listener.",
+    37: "A reason of the worker: on both paths nothing but a reservation is refused with a reason.",
     58: "A label that tells a corrupt journal from a transient: the Store has one way to fail.",
     82: "Since when a lease is held: the lease's row has no clock, and only the history tells.",
 }

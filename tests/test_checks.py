@@ -28,6 +28,10 @@ from sim.facts import (
     JOURNAL,
     LEASES,
     LEDGER,
+    OBJECTS,
+    OPERATIONS,
+    PUBLICATIONS,
+    REFERENCES,
     RESOURCES,
     ROOTS,
     RUNTIME_SESSIONS,
@@ -36,9 +40,13 @@ from sim.facts import (
     CommandReceipt,
     Execution,
     Head,
+    Publication,
+    PublicationOperation,
+    ReferencedOutput,
     Root,
     RuntimeBinding,
     RuntimeSession,
+    StoredObject,
     StoredResource,
     WorkspaceLease,
     Writer,
@@ -62,6 +70,7 @@ from sim.history import (
     Struck,
     Write,
 )
+from sim.ids import shell_history_id
 from sim.outcome import Loads, TurnOutcome, outcome
 from sim.protocol import (
     FILES_1,
@@ -160,6 +169,7 @@ from sim.protocol import (
     WriteOutput,
     WriterToken,
 )
+from sim.publication import Mapping, ReadFinished, RenewGrants
 
 CALL = ToolCall("c1", SHELL, '{"command": "make"}')
 INPUT = json.dumps({"command": "make", "is_background": False}).encode()
@@ -2385,6 +2395,242 @@ bad(
     lambda: other_digest("sha256:0"),
     "execution e1 was dispatched with a payload that its digest does not protect",
 )
+
+
+# --- output in the object store
+
+
+MAPPING = Mapping(REFERENCE, "c1", "a.p1", "args", "a.1", 1, 10)
+PUBLICATION = Publication("a", MAPPING, "capture", 1, "hash", 60_000, "open", "open")
+BEARER = Secret("grant token", "the token of the grant of the only execution")
+OPERATION = PublicationOperation("content", "segment", "p1/segment", "d", "d", 5, "pending")
+
+
+def recorded() -> Story:
+    """Session a leads and holds its Workspace, and e1 is reserved, intended and covered, for publication p1."""
+    story = Story().infer(output=ModelOutput(calls=(CALL,))).acquire().assistant()
+    story.write(WRITERS, "a", Writer("a.owner1", "hash", 1, 60_000)).write(
+        ACTIVATIONS, "a", Activation("a.1", 1)
+    )
+    return story.write(LEDGER, "e1", row("prepared", publication="p1")).intent().checkpoint()
+
+
+def publishing(**changed: Any) -> Story:
+    """The same, granted."""
+    return recorded().write(PUBLICATIONS, "p1", msgspec.structs.replace(PUBLICATION, **changed))
+
+
+def to_worker(story: Story) -> Story:
+    """e1 is started and dispatched."""
+    story.ask("harness:a", "broker", StartExecution("e1", PAYLOAD, "p1", BEARER))
+    for state in ("dispatching", "executing"):
+        story.write(LEDGER, "e1", row(state, dispatches=1, publication="p1"))
+    return story.ask("broker", "worker:w", Execute(REFERENCE, PAYLOAD))
+
+
+def operated(story: Story, *states: str, **changed: Any) -> Story:
+    """The one segment of p1, in these states; its object is there before it is told to be."""
+    for state in states:
+        if state == "succeeded":
+            story.write(OBJECTS, "p1/segment", StoredObject("content", "d", b"built"))
+        told = msgspec.structs.replace(OPERATION, state=state, **changed)
+        story.write(OPERATIONS, "p1/seg-stdout-0", told)
+    return story
+
+
+def granted_early() -> Story:
+    story = Story().write(LEDGER, "e1", row("prepared", publication="p1"))
+    return story.write(PUBLICATIONS, "p1", PUBLICATION)
+
+
+def granted_late() -> Story:
+    story = (
+        Story().intent().checkpoint().write(LEDGER, "e1", row("executing", dispatches=1, publication="p1"))
+    )
+    return story.write(PUBLICATIONS, "p1", PUBLICATION)
+
+
+good("granted-when-recorded", publishing)
+bad(
+    "granted-when-recorded",
+    granted_early,
+    "p1 was granted before e1 was intended and covered",
+)
+bad("granted-when-recorded", granted_late, "p1 was granted for e1, which is not merely reserved")
+
+good("published-under-a-live-grant", lambda: operated(publishing(), "pending", "succeeded"))
+bad(
+    "published-under-a-live-grant",
+    lambda: operated(publishing().write(WRITERS, "a", Writer("b", "hash", 2, 90_000)), "pending"),
+    "p1/seg-stdout-0 was begun for an owner that was replaced",
+)
+bad(
+    "published-under-a-live-grant",
+    lambda: operated(publishing().later(60_000), "pending"),
+    "p1/seg-stdout-0 was begun after its grant had run out",
+)
+
+
+good("dispatched-under-its-grant", lambda: to_worker(publishing()))
+bad(
+    "dispatched-under-its-grant",
+    lambda: to_worker(recorded()),
+    "e1 was dispatched, and nobody may publish its output",
+)
+
+
+def closed_grant(told: Execution) -> Story:
+    story = publishing().write(LEDGER, "e1", told)
+    return story.write(PUBLICATIONS, "p1", msgspec.structs.replace(PUBLICATION, state="not_started"))
+
+
+UNSENT = row("settled", envelope("not_started"), publication="p1")
+good("closed-means-nothing-ran", lambda: closed_grant(UNSENT))
+bad(
+    "closed-means-nothing-ran",
+    lambda: closed_grant(row("executing", publication="p1")),
+    "p1 was closed as not started, and the ledger does not prove it",
+)
+bad(
+    "closed-means-nothing-ran",
+    lambda: closed_grant(UNSENT).spawn(),
+    "e1 was spawned, and its grant was closed as not started",
+)
+bad(
+    "closed-means-nothing-ran",
+    lambda: (
+        operated(publishing(), "pending")
+        .write(LEDGER, "e1", UNSENT)
+        .write(PUBLICATIONS, "p1", msgspec.structs.replace(PUBLICATION, state="not_started"))
+    ),
+    "p1 was closed as not started, and output of it is there",
+)
+
+
+def renews(story: Story, *names: str) -> Story:
+    return story.ask("journal:a", "publications", RenewGrants("a", names))
+
+
+good("renewals-stop", lambda: renews(publishing(), "p1"))
+bad("renewals-stop", lambda: renews(publishing()), "session a renewed no grant at all")
+bad(
+    "renewals-stop",
+    lambda: renews(publishing().record(TurnSettled("a.p1", "error")), "p1"),
+    "p1 was renewed after its turn was settled",
+)
+
+good("operations-are-done", lambda: operated(publishing(), "pending", "retryable", "pending", "succeeded"))
+bad(
+    "operations-are-done",
+    lambda: operated(operated(publishing(), "pending"), "pending", request="other", digest="other"),
+    "p1/seg-stdout-0 stands for two pieces of output",
+)
+bad(
+    "operations-are-done",
+    lambda: operated(publishing(), "succeeded", "pending"),
+    "p1/seg-stdout-0 had succeeded and is pending",
+)
+bad(
+    "operations-are-done",
+    lambda: publishing().write(
+        OPERATIONS, "p1/seg-stdout-0", msgspec.structs.replace(OPERATION, state="succeeded")
+    ),
+    "p1/seg-stdout-0 is told to be durable, and the object store does not have it",
+)
+
+good("quota-holds", lambda: operated(publishing(), "pending", "succeeded"))
+bad(
+    "quota-holds",
+    lambda: operated(publishing(), "pending", "succeeded", length=11),
+    "p1 holds 11 bytes, and has a quota of 10",
+)
+
+
+def exhausted(reason: str) -> Story:
+    story = operated(publishing(), "rejected", reason="quota_exhausted")
+    return story.receipt("blocked", envelope("partial", reason=reason))
+
+
+good("quota-is-told", lambda: exhausted("quota_exhausted"))
+bad(
+    "quota-is-told",
+    lambda: exhausted("storage_failed"),
+    "the quota of e1 is exhausted, and its receipt says storage_failed",
+)
+
+
+def unknown_to_broker() -> Story:
+    refused = Failure("runtime_broker_execution_unknown", 409)
+    return publishing().ask("harness:a", "broker", Status("e1"), refused)
+
+
+good(
+    "finished-is-sought",
+    lambda: unknown_to_broker().ask("journal:a", "publications", ReadFinished("a", "p1")),
+)
+bad(
+    "finished-is-sought",
+    unknown_to_broker,
+    "e1 is unknown to its broker, and nobody asked what its producer finished with",
+)
+
+
+def referred(told: Envelope, *more: Write) -> Story:
+    """The blocked receipt of p1 in one transaction with these rows."""
+    story = operated(to_worker(publishing()).run(), "pending", "succeeded")
+    story.write(
+        PUBLICATIONS,
+        "p1",
+        msgspec.structs.replace(PUBLICATION, phase="finished", envelope=envelope("partial")),
+    )
+    story.sequence += 1
+    record = ToolReceipt("e1", "blocked", "manifest", "outcome", told)
+    entry = Entry(story.sequence, "a.1", 1, record)
+    writes = (*more, Write(JOURNAL.name, journal_key("a", story.sequence), entry))
+    return story.tell(Committed(story.at, 0, 1, "ToolReceipt", writes, None))
+
+
+TOGETHER = (
+    Write(REFERENCES.name, "a/segment", ReferencedOutput("content", "d", 5, "p1/segment")),
+    Write(
+        PUBLICATIONS.name,
+        "p1",
+        msgspec.structs.replace(PUBLICATION, phase="referenced", envelope=envelope("partial")),
+    ),
+)
+good("receipt-with-its-output", lambda: referred(envelope("partial"), *TOGETHER))
+bad(
+    "receipt-with-its-output",
+    lambda: referred(envelope("partial"), TOGETHER[1]),
+    "the receipt of e1 became durable without 1 of what it refers to",
+)
+bad(
+    "receipt-with-its-output",
+    lambda: referred(envelope("partial", reason="quota_exhausted"), *TOGETHER),
+    "e1 is admitted with another result than its producer finished with",
+)
+
+
+def history_under(command: str) -> Story:
+    story = publishing().write(LEDGER, "e1", row("settled", envelope(), publication="p1"))
+    result = ToolResult("a.p1", 1, "e1", (answer("c1"),))
+    return story.ask("journal:a", "store", Transact("a", command, (result,), (), TOKEN, 1, "a.1", 1))
+
+
+good("history-has-one-id", lambda: history_under(f"recorder:{shell_history_id('e1')}"))
+bad("history-has-one-id", lambda: history_under("a.p1.7"), "the history of e1 is written under a.p1.7")
+
+
+def started_again(looks: int) -> Story:
+    start = StartExecution("e1", PAYLOAD, "p1", BEARER)
+    story = publishing().ask("harness:a", "broker", start, doubt="timeout")
+    for _ in range(looks):
+        story.ask("harness:a", "broker", Status("e1"), Observed("e1", "prepared", None, None))
+    return story.ask("harness:a", "broker", start)
+
+
+good("started-again-on-proof", lambda: started_again(10))
+bad("started-again-on-proof", lambda: started_again(9), "the start of e1 was sent again after 9 proofs")
 
 
 # --- the tests

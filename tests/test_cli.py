@@ -111,7 +111,10 @@ class FakeBench:
     def design(self, row: str) -> str:
         return self.design_digest
 
-    named = "seed"
+    named, store = "seed", "memory"
+
+    def on(self, store: str) -> FakeBench:
+        raise AssertionError("this bench has no other database")
 
     def under(self, design: str) -> FakeBench:
         return self

@@ -9,7 +9,8 @@ import pytest
 
 from sim.actor import Actor
 from sim.actors.journal import Journal, writer_token
-from sim.actors.store import CommitRecords, ExtendWriter, KeepOutput, Store, TakeWriter, sha256
+from sim.actors.store import CommitRecords, ExtendWriter, KeepOutput, Store, TakeWriter
+from sim.content import sha256
 from sim.design import SEED, Limits, retry
 from sim.design.writer import Claim
 from sim.effects import Boot, Call, Failed, Kill, Sleep, Transaction, Uncertain

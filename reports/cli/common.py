@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reports.databases import KINDS, MEMORY
 from reports.trouble import USAGE, Trouble
 
 if TYPE_CHECKING:
@@ -104,6 +105,21 @@ design_option = click.option(
     help="Play under this design, applied to each row's own; `list designs` names them.",
 )
 """The option of commands that play rows."""
+
+
+def on(bench: Bench, store: str) -> Bench:
+    """The bench on the database of ``--store``; as it is when that is the one it has."""
+    return bench if store == bench.store else bench.on(store)
+
+
+store_option = click.option(
+    "--store",
+    type=click.Choice(KINDS),
+    default=MEMORY,
+    show_default=True,
+    help="What keeps the durable state: dictionaries, or SQLite in memory. The histories are the same.",
+)
+"""The option of commands that make runs."""
 
 
 def complete_row(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:

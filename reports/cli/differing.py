@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from reports.cli.common import complete_design, complete_selection, say
-from reports.cli.sweeping import MOST_JOBS, chosen, counted
+from reports.cli.sweeping import MOST_JOBS, chosen, counted, uncounted
 from reports.cli.waiting import progress, stoppable
-from reports.trouble import INCOMPLETE, INTERRUPTED, unwritable
+from reports.trouble import unwritable
 
 if TYPE_CHECKING:
     from reports.bench import Bench
@@ -73,8 +73,7 @@ def diff(
     with stoppable() as stop:
         outline = counted(campaign, stop)
         if outline is None:
-            click.echo("incomplete: stopped while the runs were counted; none was made.")
-            return INTERRUPTED if signal.SIGINT in stop else INCOMPLETE
+            return uncounted(stop)
         found = _compared(comparison, outline, jobs, stop)
     return _shown(found, out)
 

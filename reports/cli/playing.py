@@ -14,7 +14,9 @@ from reports.cli.common import (
     complete_row,
     design_option,
     known_row,
+    on,
     say,
+    store_option,
     under,
     width,
 )
@@ -39,6 +41,7 @@ _whole = click.option("--whole", is_flag=True, help="Tell in full what happens a
     help="Faults in place of the row's: actor:door:label#nth@causes=fate, or none.",
 )
 @design_option
+@store_option
 @_whole
 @step_option
 @trace_option
@@ -48,6 +51,7 @@ def run(
     row: str,
     text: str | None,
     design: str,
+    store: str,
     whole: bool,
     stepwise: bool,
     trace: Path | None,
@@ -63,7 +67,7 @@ def run(
     """
     from faults.plans import Foreign, Malformed, read
 
-    bench = under(bench, design)
+    bench = on(under(bench, design), store)
     name = known_row(bench, row)
     try:
         plan = bench.rows()[name].plan if text is None else read(text)
@@ -77,11 +81,14 @@ def run(
 @click.command()
 @click.argument("line")
 @design_option
+@store_option
 @_whole
 @step_option
 @trace_option
 @click.pass_obj
-def replay(bench: Bench, line: str, design: str, whole: bool, stepwise: bool, trace: Path | None) -> int:
+def replay(
+    bench: Bench, line: str, design: str, store: str, whole: bool, stepwise: bool, trace: Path | None
+) -> int:
     """Play a run again from the LINE that a finding came with, under the design that the line was written under.
 
     \b
@@ -104,7 +111,7 @@ def replay(bench: Bench, line: str, design: str, whole: bool, stepwise: bool, tr
         raise Trouble(
             f"Foreign replay line: this bench has no row '{show(capsule.row)}'.{nearest(capsule.row, rows)}"
         )
-    bench = _as_written(bench, capsule, design)
+    bench = on(_as_written(bench, capsule, design), store)
     stale = "Stale replay line: the address no longer exists: "
     return _played(bench, capsule.row, capsule.plan, Shown(whole, stepwise, trace), stale)
 

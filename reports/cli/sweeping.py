@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli.common import SUFFIX, complete_selection, design_option, under
+from reports.cli.common import SUFFIX, complete_selection, design_option, on, store_option, under
 from reports.cli.ending import ended, out_option
 from reports.cli.waiting import murmur, progress, stoppable
 from reports.trouble import BENCH_ERROR, INCOMPLETE, INTERRUPTED, Trouble
@@ -63,6 +63,7 @@ class ShardType(click.ParamType["Shard"]):
     help="Processes; as many as processors if not given.",
 )
 @design_option
+@store_option
 @click.option("--resume", is_flag=True, help="Go on with the campaign in --out; begin it, if there is none.")
 @click.option("--shard", type=ShardType(), default=None, help="Only this part of the runs; see `merge`.")
 @click.option(
@@ -82,6 +83,7 @@ def sweep(
     out: Path,
     jobs: int | None,
     design: str,
+    store: str,
     resume: bool,
     shard: Shard | None,
     engine: str,
@@ -99,17 +101,16 @@ def sweep(
     from reports.campaign import Campaign
     from reports.files import check
 
-    bench = under(bench, design)
+    bench = on(under(bench, design), store)
     campaign = Campaign(bench, *chosen(bench, selection, 0 if none else faults))
     check(out)
     with _engine(campaign, engine, scheduler, jobs) as runs, stoppable() as stop:
         outline = counted(campaign, stop, shard)
         if outline is None:
-            click.echo("incomplete: stopped while the runs were counted; none was made.")
-            return INTERRUPTED if signal.SIGINT in stop else INCOMPLETE
-        with _opened(out, outline, resume) as store:
-            trouble = _fill(store, campaign, runs, stop)
-            code = ended(store, out, signal.SIGINT in stop)
+            return uncounted(stop)
+        with _opened(out, outline, resume) as records:
+            trouble = _fill(records, campaign, runs, stop)
+            code = ended(records, out, signal.SIGINT in stop)
     if trouble is not None:
         raise trouble
     _show_details(campaign)
@@ -206,6 +207,12 @@ def counted(campaign: Campaign, stop: list[int], shard: Shard | None = None) -> 
             "`turnproof list points ROW` shows the points, `turnproof explain FATE` where a fate strikes."
         )
     return outline
+
+
+def uncounted(stop: list[int]) -> int:
+    """Say that nothing was run, because it was stopped before; the exit code."""
+    click.echo("incomplete: stopped while the runs were counted; none was made.")
+    return INTERRUPTED if signal.SIGINT in stop else INCOMPLETE
 
 
 def _fill(store: Store, campaign: Campaign, runs: Engine, stop: list[int]) -> Trouble | None:

@@ -10,18 +10,21 @@ from msgspec.structs import replace
 
 from sim.actor import Actor
 from sim.deeds import NO_CODE
-from sim.design import execution, lease
+from sim.design import execution, lease, publication
 from sim.design.limits import Limits
 from sim.effects import Call, Commit, Disk, Facts, Failed, Request, Sleep, Start, Transaction, Uncertain
 from sim.facts import (
     BINDINGS,
+    JOURNAL,
     LEASES,
     LEDGER,
+    PUBLICATIONS,
     RUNTIME_SESSIONS,
     Execution,
     RuntimeBinding,
     RuntimeSession,
     WorkspaceLease,
+    in_session,
 )
 from sim.protocol import (
     Acknowledge,
@@ -51,10 +54,12 @@ from sim.protocol import (
     Released,
     StartExecution,
     Status,
+    ToolReceipt,
     Warm,
     Warmed,
     WorkerState,
 )
+from sim.publication import InstallGrant
 from sim.rule import Decide
 
 # --- the Workspace: runtime binding, Runtime Session, lease -------------------------------------------------------
@@ -226,7 +231,7 @@ class Reserve(Transaction[Prepared], frozen=True, gc=False):
             reserved = self.first(facts, ask)
         if not ask(execution.same_reservation, content(reserved), content(asked)):
             raise Failed("runtime_execution_conflict")
-        return Prepared(self.execution, reserved.worker_call, reserved.state)
+        return Prepared(self.execution, reserved.worker_call, reserved.state, reserved.generation)
 
     def first(self, facts: Facts, ask: Decide) -> Execution:
         """The row of a key that was never used, bound to the generation of its Runtime Session."""
@@ -247,6 +252,7 @@ class Reserve(Transaction[Prepared], frozen=True, gc=False):
             dispatches=0,
             envelope=None,
             receipt=None,
+            publication=asked.publication,
         )
         facts.put(LEDGER, self.execution, row)
         return row
@@ -411,10 +417,36 @@ class Broker(Actor):
             raise Failed("runtime_payload_invalid", 400)
         if not self.ask(execution.payload_has_exact_fields, payload):
             raise Failed("runtime_payload_invalid", 400)
+        await self.install_grant(request)
         row = await Commit(ClaimDispatch(name, payload))
         if row.state == execution.DISPATCHING:
             await Start(self.dispatch, (name, payload))
         return self.observed(name, row)
+
+    async def install_grant(self, request: StartExecution) -> None:
+        """Before the claim: the worker gets the open grant of what is published; its failure proves no dispatch.
+
+        Failed: ``managed_tool_publication_not_open``.
+        """
+        row = known_execution(self.disk, request.execution)
+        if not row.publication:
+            return
+        grant, token = self.disk.get(PUBLICATIONS, row.publication), request.token
+        state = grant.state if grant else ""
+        own = grant is not None and token is not None and grant.token_hash == token.fingerprint
+        granted = self.ask(publication.start_has_grant, row.publication, request.publication, own, state)
+        if not granted or grant is None or token is None:
+            raise Failed("managed_tool_publication_not_open")
+        original = reference(request.execution, row)
+        install = InstallGrant(
+            row.runtime_session,
+            request.execution,
+            original.generation,
+            row.publication,
+            grant.capture,
+            token,
+        )
+        await Call(worker_of(row.workspace), install)
 
     async def dispatch(self, name: str, payload: bytes) -> None:
         """The one dispatch of an execution, from its claim to what is proved of its end.
@@ -486,6 +518,9 @@ class Broker(Actor):
         row = known_execution(self.disk, name)
         if not self.ask(execution.may_acknowledge, row.state):
             raise Failed("managed_tool_result_conflict")
+        referenced = not row.publication or receipt_in(self.disk, row.publication) == request.receipt
+        if not self.ask(publication.receipt_is_referenced, referenced):
+            raise Failed("managed_tool_result_conflict")
         return await Call(worker_of(row.workspace), Confirm(reference(name, row), request.receipt))
 
     def observed(self, name: str, row: Execution) -> Observed:
@@ -547,10 +582,23 @@ def known_execution(disk: Disk, name: str) -> Execution:
     return row
 
 
+def receipt_in(disk: Disk, name: str) -> Receipt | None:
+    """The receipt that the Store holds for a publication; None when it holds none."""
+    published = disk.get(PUBLICATIONS, name)
+    if published is None:
+        return None
+    for _, entry in disk.rows(JOURNAL, in_session(published.session, "")):
+        told = entry.record
+        if isinstance(told, ToolReceipt) and told.execution == published.mapping.reference.execution:
+            revision = entry.sequence if told.delivery == "committed" else 0
+            return Receipt(told.execution, told.manifest, told.delivery, revision, told.outcome_ref)
+    return None
+
+
 def content(asked: Prepare | Execution) -> tuple[str, ...]:
     """What one idempotency key stands for."""
     identity = (asked.runtime_session, asked.worker_call, asked.tool, asked.protocol)
-    return (*identity, asked.payload_digest, asked.input_digest)
+    return (*identity, asked.payload_digest, asked.input_digest, asked.publication)
 
 
 def reference(name: str, row: Execution) -> Reference:

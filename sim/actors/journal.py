@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from base64 import urlsafe_b64encode
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from sim.actor import Actor
 from sim.content import sha256
-from sim.design import Limits, profile, retry, writer
+from sim.design import Limits, profile, publication, retry, writer
 from sim.effects import Call, Failed, Request, Script, Secret, Serial, Sleep, Start, Stop, Uncertain
 from sim.protocol import (
     AcquireWriter,
@@ -42,11 +44,12 @@ from sim.protocol import (
     Value,
     WriterToken,
 )
+from sim.publication import AsWriter, CommitReceipt
 from sim.rule import Decide
 
 R = TypeVar("R")
 
-STORE = "store"
+STORE, PUBLICATIONS = "store", "publications"
 QUEUE = "commits"
 
 
@@ -129,7 +132,8 @@ class Journal(Actor):
         if append.asserts_activation:
             await self.assert_activation()
 
-        appended = await self.send(self.candidate(append, self.activation, self.epoch))
+        candidate = self.candidate(append, self.activation, self.epoch)
+        appended = await self.send(candidate, append.publication)
         self.done[append.command] = Done(append.records, appended.last)
         return appended
 
@@ -164,12 +168,15 @@ class Journal(Actor):
             epoch,
         )
 
-    async def send(self, candidate: Transact) -> Appended:
+    async def send(self, candidate: Transact, publication: str = "") -> Appended:
         """Send the identical candidate until it has a receipt, is refused, or stays in doubt."""
+        to, request = self.store, candidate
+        if publication:
+            to, request = PUBLICATIONS, CommitReceipt(publication, candidate)
         doubtful = 0
         while True:
             try:
-                appended = await Call(self.store, candidate)
+                appended = await Call(to, request)
                 self.head = appended.last
                 return appended
             except Failed:
@@ -228,6 +235,21 @@ class Journal(Actor):
         """A range of a durable resource. Failed: ``managed_session_resource_missing``."""
         return await self.read(ReadResource(self.session, request.resource, request.start, request.end))
 
+    # --- what else needs the writer's token
+
+    async def sign(self, request: AsWriter) -> Any:
+        """Send a request with the writer's token, again after doubt, boundedly; the token goes nowhere else."""
+        signed = replace(request.request, writer=self.writer)
+        sends = 0
+        while True:
+            sends += 1
+            try:
+                return await Call(PUBLICATIONS, signed)
+            except Uncertain as doubt:
+                if not self.ask(publication.asks_again, signed.label, doubt.cause, sends, self.limits):
+                    raise
+            await Sleep(self.limits.publication_pause)
+
     # --- the writer lease
 
     async def check(self, request: CheckWriter) -> Ownership:
@@ -285,6 +307,7 @@ class Journal(Actor):
         SealJournal: seal,
         StageResource: stage,
         PublishOutput: publish,
+        AsWriter: sign,
         CheckWriter: check,
         ReadOwn: read_own,
         ReadOutput: read_output,

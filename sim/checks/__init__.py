@@ -20,6 +20,7 @@ from sim.checks import (
     local,
     once,
     order,
+    publication,
     refusal,
     retained,
     retries,
@@ -53,6 +54,7 @@ CHECKS: tuple[Check, ...] = (
     *admission.CHECKS,
     *ending.CHECKS,
     *lifecycle.CHECKS,
+    *publication.CHECKS,
 )
 """All of them."""
 

@@ -21,7 +21,7 @@ from sim.checks.check import (
 )
 from sim.checks.local import by_local_admission, by_local_spawn
 from sim.deeds import Spawn
-from sim.facts import LEDGER, RESOURCES
+from sim.facts import LEDGER, OBJECTS, RESOURCES
 from sim.history import Failure
 from sim.protocol import (
     CaptureOpened,
@@ -39,6 +39,7 @@ from sim.protocol import (
     ToolReceipt,
     Transact,
 )
+from sim.publication import AsWriter, CommitReceipt, PrepareAdmission, ReadRange
 
 # --- what a read took time for
 
@@ -102,10 +103,21 @@ class Reread(msgspec.Struct, frozen=True, gc=False):
     end: int = 0
 
 
+def _kind(request: ReadOutput | ReadRange, scene: Scene) -> str:
+    """What kind of piece is read: one in the Store, or one of a publication."""
+    if isinstance(request, ReadOutput):
+        stored = scene.row(RESOURCES, f"{scene.session}/{request.resource}")
+        return "" if stored is None else stored.kind
+    held = scene.row(OBJECTS, f"{request.publication}/{request.resource}")
+    return "" if held is None else held.kind
+
+
 def _ranged(reread: Reread, answer: object, scene: Scene) -> Told[Reread]:
-    request: Any = scene.asked.request
-    stored = scene.row(RESOURCES, f"{scene.session}/{request.resource}")
-    if isinstance(answer, Failure) or stored is None or stored.kind != CONTENT:
+    return _read_on(reread, scene.asked.request, answer, scene)
+
+
+def _read_on(reread: Reread, request: Any, answer: object, scene: Scene) -> Told[Reread]:
+    if isinstance(answer, Failure) or _kind(request, scene) != CONTENT:
         return reread, None
     piece: Any = answer
     begins = reread.end if request.resource == reread.resource else 0
@@ -114,6 +126,12 @@ def _ranged(reread: Reread, answer: object, scene: Scene) -> Told[Reread]:
     if request.end - request.start > LARGEST:
         return after, f"{request.resource} was read in a range of {request.end - request.start} bytes"
     return after, None if request.start == begins else f"{request.resource} was read with a gap at {begins}"
+
+
+def _ranged_for(reread: Reread, answer: object, scene: Scene) -> Told[Reread]:
+    """What an owner was told in the end of a range of a publication, however often that was asked."""
+    asked_for = scene.asked.request.request
+    return _read_on(reread, asked_for, answer, scene) if isinstance(asked_for, ReadRange) else (reread, None)
 
 
 def _admitted(reread: Reread, entry: Entry, scene: Scene) -> Told[Reread]:
@@ -131,7 +149,11 @@ REREAD_BEFORE_RECEIPT = Check(
     cites="003 Identity, admission and model history",
     says="Before a receipt is committed its owner has read every byte again, in ranges of bounded size.",
     start=Reread(),
-    hears=(answered(ReadOutput, by_session, _ranged), recorded(ToolReceipt, by_session, _admitted)),
+    hears=(
+        answered(ReadOutput, by_session, _ranged),
+        answered(AsWriter, by_session, _ranged_for),
+        recorded(ToolReceipt, by_session, _admitted),
+    ),
 )
 
 
@@ -141,6 +163,24 @@ REREAD_BEFORE_RECEIPT = Check(
 def _admitting(transact: Transact, scene: Scene) -> str | None:
     """The execution that a commit admits; nobody, when it admits none."""
     return next((each.execution for each in transact.records if isinstance(each, ToolReceipt)), None)
+
+
+def _admitting_publication(commit: CommitReceipt, scene: Scene) -> str | None:
+    return _admitting(commit.transaction, scene)
+
+
+def _referring(first: object, commit: CommitReceipt, scene: Scene) -> Told[object]:
+    return _candidate(first, commit.transaction, scene)
+
+
+def _outcome_of(prepare: PrepareAdmission, scene: Scene) -> str:
+    return prepare.publication
+
+
+def _prepared(first: object, prepare: PrepareAdmission, scene: Scene) -> Told[object]:
+    if first is None or first == prepare.outcome:
+        return prepare.outcome, None
+    return first, f"the outcome of {prepare.publication} was prepared with other bytes than before"
 
 
 def _candidate(first: object, transact: Transact, scene: Scene) -> Told[object]:
@@ -168,7 +208,12 @@ ONE_CANDIDATE = Check(
     cites="003 Identity: lost receipt replies may replay the identical candidate",
     says="An execution has one candidate: whenever it is offered, its records and outcome are the same bytes.",
     start=None,
-    hears=(asked(Transact, _admitting, _candidate), asked(Stage, _outcome, _staged)),
+    hears=(
+        asked(Transact, _admitting, _candidate),
+        asked(CommitReceipt, _admitting_publication, _referring),
+        asked(Stage, _outcome, _staged),
+        asked(PrepareAdmission, _outcome_of, _prepared),
+    ),
 )
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 
 from sim.effects import Table
+from sim.facts import LEDGER, OBJECTS, REFERENCES, RESOURCES, StoredResource
 from sim.history import (
     Acted,
     Answered,
@@ -278,6 +279,22 @@ def is_local(execution: str, scene: Scene) -> bool:
     """Whether an execution's intent says that its Session runs it itself (``local-runs-at-home`` verifies that)."""
     intended = scene.intended.get(execution)
     return intended is not None and intended.intent.protocol == LOCAL
+
+
+def published_as(execution: str, scene: Scene) -> str:
+    """As what the output of an execution is published; empty, where its owner captures it."""
+    row = scene.row(LEDGER, execution)
+    return "" if row is None else row.publication
+
+
+def durable_output(session: str, resource: str, scene: Scene) -> StoredResource | None:
+    """A resource of a Session that is durable now, in the Store or in the object store; None when it is neither."""
+    key = f"{session}/{resource}"
+    referenced = scene.row(REFERENCES, key)
+    if referenced is None:
+        return scene.row(RESOURCES, key)
+    held = scene.row(OBJECTS, referenced.key)
+    return None if held is None else StoredResource(held.kind, held.digest, held.content)
 
 
 def of_broker(subject: Subject) -> Subject:

@@ -46,6 +46,7 @@ from sim.protocol import (
     TurnEnded,
     TurnSettled,
 )
+from sim.publication import CloseNotStarted, PrepareAdmission, ReserveGrant
 
 RECOVERY_REQUIRED = "hosted_turn_recovery_required"
 DOUBTFUL = (
@@ -58,6 +59,9 @@ DOUBTFUL = (
     Acknowledge,
     Release,
     Append,
+    ReserveGrant,
+    PrepareAdmission,
+    CloseNotStarted,
 )
 """What leaves a turn in doubt when its answer is lost."""
 
@@ -229,7 +233,7 @@ BLOCKED_STAYS_BLOCKED = Check(
         answered(Prompt, by_addressee, _prompted),
         *(
             asked(request, by_session, _acts)
-            for request in (Acquire, Prepare, StartExecution, Acknowledge, Release)
+            for request in (Acquire, Prepare, ReserveGrant, StartExecution, Acknowledge, Release)
         ),
         asked(Infer, lambda infer, scene: infer.session, _asks),
     ),

@@ -20,6 +20,7 @@ from sim.checks.check import (
     by_key,
     by_recorded_execution,
     by_reference,
+    durable_output,
     happened,
     recorded,
     wrote,
@@ -89,10 +90,10 @@ def resource_of(capture: str, stream: str, ordinal: int | str) -> str:
 def _stored(scene: Scene, capture: Capture, seal: Seal) -> Content | None:
     """The durable bytes of a sealed stream; None when a segment, or the seal itself, is missing."""
     rows = [
-        scene.row(RESOURCES, f"{scene.session}/{resource_of(capture.id, seal.stream, ordinal)}")
+        durable_output(scene.session, resource_of(capture.id, seal.stream, ordinal), scene)
         for ordinal in range(seal.segments)
     ]
-    sealed = scene.row(RESOURCES, f"{scene.session}/{resource_of(capture.id, seal.stream, 'seal')}")
+    sealed = durable_output(scene.session, resource_of(capture.id, seal.stream, "seal"), scene)
     if sealed is None or None in rows:
         return None
     return reduce(join, (row.content for row in rows if row is not None), b"")
@@ -126,7 +127,7 @@ def _received(written: Written, entry: Entry, scene: Scene) -> Told[Written]:
     sealed = {seal.stream for seal in capture.seals}
     wrong = [f"{stream} is not sealed" for stream in STREAMS if stream not in sealed]
     wrong += [lack for seal in capture.seals if (lack := _lacks(written, capture, seal, scene))]
-    if capture.reason or scene.row(RESOURCES, f"{scene.session}/{capture.manifest}") is None:
+    if capture.reason or durable_output(scene.session, capture.manifest, scene) is None:
         wrong.append("its manifest is not durable")
     return written, f"complete receipt of {receipt.execution}: {'; '.join(wrong)}" if wrong else None
 

@@ -22,7 +22,7 @@ from sim.checks.check import (
     owner,
     wrote,
 )
-from sim.facts import BINDINGS, LEDGER, Execution
+from sim.facts import BINDINGS, LEDGER, PUBLICATIONS, Execution
 from sim.history import Crashed, Failure, Healed, Learned
 from sim.protocol import CancelExecution, Observe, Observed, StartExecution, Status
 
@@ -43,7 +43,7 @@ MOVES = {
 def _moved(state: bool, row: Execution, scene: Scene) -> Told[bool]:
     before: Execution | None = scene.before
     wrong = None if before is None else _unlike(scene.write.key, before, row)
-    return state, wrong or _lacks_result(scene.write.key, row)
+    return state, wrong or _lacks_result(scene.write.key, row, scene)
 
 
 def _unlike(execution: str, before: Execution, row: Execution) -> str | None:
@@ -57,14 +57,19 @@ def _unlike(execution: str, before: Execution, row: Execution) -> str | None:
     return None
 
 
-def _lacks_result(execution: str, row: Execution) -> str | None:
-    """What a settled row must have and does not: its result, and, when it ever ran, the receipt of that."""
+def _lacks_result(execution: str, row: Execution, scene: Scene) -> str | None:
+    """What a settled row must have and does not: its result, and, when it ever ran, its receipt or its publication."""
     if row.state != "settled":
         return None
     if row.envelope is None:
         return f"execution {execution} was settled without a result"
     ran = row.envelope.status != "not_started" and row.protocol != UNCAPTURED
-    return f"execution {execution} was settled without a receipt" if ran and row.receipt is None else None
+    if not ran or row.receipt is not None:
+        return None
+    published = scene.row(PUBLICATIONS, row.publication)
+    if published is not None and published.envelope == row.envelope:
+        return None
+    return f"execution {execution} was settled without a receipt"
 
 
 SETTLED_IS_TERMINAL = Check(
@@ -258,12 +263,13 @@ GONE_RUNTIME_IS_LOST = Check(
 # --- a start that failed
 
 CONFLICTS = ("runtime_idempotency_conflict", "runtime_execution_conflict")
-"""The two refusals that prove what became of a start (behaviour §3.5)."""
+"""The two refusals that prove what became of a start; of one that publishes, every one does (behaviour §3.5)."""
 REFUSED, UNSEEN, SEEN = "refused", "unseen", "seen"
 
 
 def _start_failed(start: str, event: Learned, scene: Scene) -> Told[str]:
-    return REFUSED if event.failure in CONFLICTS else UNSEEN, None
+    definite = event.failure in CONFLICTS or (scene.asked.request.publication and bool(event.failure))
+    return REFUSED if definite else UNSEEN, None
 
 
 def _looked(start: str, status: Status, scene: Scene) -> Told[str]:

@@ -21,12 +21,13 @@ from sim.checks.check import (
     by_session,
     is_local,
     of_broker,
+    published_as,
     recorded,
     removed,
     wrote,
 )
 from sim.deeds import Spawn
-from sim.facts import ACTIVATIONS, LEASES, LEDGER, WRITERS, WorkspaceLease
+from sim.facts import ACTIVATIONS, LEASES, LEDGER, WRITERS, Publication, WorkspaceLease
 from sim.history import Failure
 from sim.protocol import (
     AcceptCapture,
@@ -148,7 +149,8 @@ def _intends(turn: Turn, entry: Entry, scene: Scene) -> Told[Turn]:
         return after, f"intent of {intent.execution} came before the assistant record of its call"
     if not turn.spoke:
         return after, f"intent of {intent.execution}: its assistant record came before acquire"
-    if not turn.spoke_registered and intent.protocol != UNCAPTURED:
+    captured = intent.protocol != UNCAPTURED and not published_as(intent.execution, scene)
+    if captured and not turn.spoke_registered:
         return after, f"intent of {intent.execution}: its assistant record came before register"
     return after, None
 
@@ -192,6 +194,11 @@ def _captured(turn: Turn, answer: object, scene: Scene) -> Told[Turn]:
     return (
         (turn, None) if isinstance(answer, Failure) else _reach(turn, scene.asked.request.execution, CAPTURE)
     )
+
+
+def _finished(turn: Turn, row: Publication, scene: Scene) -> Told[Turn]:
+    execution = row.mapping.reference.execution
+    return _reach(turn, execution, CAPTURE) if row.phase == "finished" else (turn, None)
 
 
 def _received(turn: Turn, entry: Entry, scene: Scene) -> Told[Turn]:
@@ -276,6 +283,7 @@ THE_ORDER = Check(
         asked(ExecuteFileTool, by_intent, _dispatched),
         acted(Spawn, of_broker(by_intent), _spawned),
         answered(FinalizeCapture, by_intent, _captured),
+        wrote(Publication, lambda row, scene: row.session, _finished),
         recorded(ToolReceipt, of_broker(by_session), _received),
         recorded(
             ToolResult,
@@ -348,6 +356,10 @@ RECEIPT_HISTORY_RESOLUTION_ACK = Check(
 # --- the capture is open before anything runs
 
 
+def _granted(opened: bool, row: Publication, scene: Scene) -> Told[bool]:
+    return opened or row.state == "open", None
+
+
 def _opened(opened: bool, answer: object, scene: Scene) -> Told[bool]:
     return opened or isinstance(answer, CaptureOpened), None
 
@@ -363,6 +375,7 @@ CAPTURE_BEFORE_SPAWN = Check(
     start=False,
     hears=(
         answered(PreparePublication, lambda answer, scene: scene.asked.request.reference.execution, _opened),
+        wrote(Publication, lambda row, scene: row.mapping.reference.execution, _granted),
         acted(Spawn, of_broker(by_execution), _runs),
     ),
 )

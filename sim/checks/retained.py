@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
-from sim.checks.check import Check, Scene, Told, answered, asked, at_all, recorded
+from sim.checks.check import Check, Scene, Told, answered, asked, at_all, durable_output, recorded
 from sim.checks.durable import ROT, resource_of
 from sim.content import Content, join, read, same, sha256
 from sim.deeds import Emit
-from sim.facts import JOURNAL, RESOURCES
+from sim.facts import JOURNAL, REFERENCES, RESOURCES
 from sim.history import Acted, Committed
 from sim.protocol import (
     STREAMS,
@@ -76,13 +76,17 @@ def _parsed(content: Content) -> dict[str, Any]:
 
 def _shelf(session: str, scene: Scene) -> Shelf:
     beginning = f"{session}/"
-    rows = {
-        key.removeprefix(beginning): row
-        for key, row in scene.table(RESOURCES).items()
-        if key.startswith(beginning) and row.kind in PUBLISHED
+    referenced = scene.table(REFERENCES)
+    names = {
+        key.removeprefix(beginning)
+        for key in (*scene.table(RESOURCES), *referenced)
+        if key.startswith(beginning)
     }
+    found = {name: durable_output(session, name, scene) for name in names}
+    rows = {name: row for name, row in found.items() if row is not None and row.kind in PUBLISHED}
+    places = {row.key: key for key, row in referenced.items()}
     rotten = {
-        write.key.removeprefix(beginning)
+        places.get(write.key, write.key).removeprefix(beginning)
         for event in scene.events
         if isinstance(event, Committed) and event.label == ROT
         for write in event.writes

@@ -29,6 +29,20 @@ from sim.protocol import (
     Transact,
     WriteOutput,
 )
+from sim.publication import (
+    CloseNotStarted,
+    CommitReceipt,
+    FinishPublication,
+    InstallGrant,
+    PrepareAdmission,
+    PublishPiece,
+    PutObject,
+    ReadFinished,
+    ReadRange,
+    RecoverOperation,
+    RenewGrants,
+    ReserveGrant,
+)
 
 SENDS: dict[type[Request[Any]], int] = {
     Acquire: 1,
@@ -44,10 +58,30 @@ SENDS: dict[type[Request[Any]], int] = {
     AcceptCapture: 1,
     Stage: 1,
     Publish: 1,
+    PublishPiece: 4,
+    FinishPublication: 4,
+    RecoverOperation: 3,
+    InstallGrant: 3,
+    PutObject: 4,
 }
 """How often one operation may be sent in all (behaviour §3.6)."""
 
-AFTER_DOUBT: dict[type[Request[Any]], int] = {Transact: 3, ReadJournal: 3, ReadResource: 3, RenewWriter: 3}
+PUBLISHED: dict[type[Request[Any]], int] = {Prepare: 1, StartExecution: 3, Acknowledge: 1}
+"""The same where the output is published: a start may be sent again on proof, and nothing else."""
+
+AFTER_DOUBT: dict[type[Request[Any]], int] = {
+    Transact: 3,
+    ReadJournal: 3,
+    ReadResource: 3,
+    RenewWriter: 3,
+    ReserveGrant: 3,
+    RenewGrants: 3,
+    CloseNotStarted: 3,
+    ReadFinished: 3,
+    ReadRange: 3,
+    PrepareAdmission: 3,
+    CommitReceipt: 3,
+}
 """How often one may be sent while nothing but doubt comes back: a later, fresh one counts anew."""
 
 FRESH_MS = 5_000
@@ -84,8 +118,14 @@ def _named(request: Request[Any]) -> str:
     return f"{type(request).__name__} {request.operation}".rstrip()
 
 
+def _bound(request: Request[Any]) -> int:
+    """How often this request may be sent in all."""
+    published = isinstance(request, Prepare | StartExecution | Acknowledge) and request.publication
+    return (PUBLISHED if published else SENDS).get(type(request), SENDS[type(request)])
+
+
 def _sent(sent: Sent, request: Request[Any], scene: Scene) -> Told[Sent]:
-    times, bound = sent.times + 1, SENDS[type(request)]
+    times, bound = sent.times + 1, _bound(request)
     after = Sent(times, sent.first or request)
     if times > bound:
         return after, f"{scene.actor} sent {_named(request)} {times} times, at most {bound} allowed"

@@ -22,6 +22,7 @@ from sim.protocol import (
     RegisterPublisher,
     WriteOutput,
 )
+from sim.publication import ReserveGrant
 
 
 def _token(secrets: frozenset[Secret], request: AcquireWriter, scene: Scene) -> Told[frozenset[Secret]]:
@@ -36,6 +37,10 @@ def _registers(
 
 def _bears(secrets: frozenset[Secret], request: PreparePublication, scene: Scene) -> Told[frozenset[Secret]]:
     return secrets | {request.bearer}, None
+
+
+def _reserves(secrets: frozenset[Secret], request: ReserveGrant, scene: Scene) -> Told[frozenset[Secret]]:
+    return secrets | {request.token}, None
 
 
 def _place(event: Event) -> str:
@@ -68,6 +73,7 @@ SECRETS_STAND_NOWHERE = Check(
         asked(AcquireWriter, at_all, _token),
         asked(RegisterPublisher, at_all, _registers),
         asked(PreparePublication, at_all, _bears),
+        asked(ReserveGrant, at_all, _reserves),
     ),
     end=_leaks,
 )

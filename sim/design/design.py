@@ -65,5 +65,8 @@ SMALL = Design(
 )
 """The seeds' rules with small sizes, so that a hundred bytes of output cross every boundary. Every time is real."""
 
-SCALED = Design("seed-scaled", msgspec.structs.replace(SMALL.limits, status_poll=500, worker_poll=500))
+SCALED = Design(
+    "seed-scaled",
+    msgspec.structs.replace(SMALL.limits, status_poll=500, worker_poll=500, publication_poll=500),
+)
 """The same for sweeps, with fewer looks at what runs: a look changes nothing. Every other time is real."""

@@ -69,3 +69,21 @@ class Limits(msgspec.Struct, frozen=True):
     """The observation window of a file tool."""
     worker_window: int = 1_800_000
     """How long the broker observes a worker's execution: 30 minutes."""
+
+    publication_sends: int = 3
+    """Sends of one request to the grant or admission service (behaviour §5)."""
+    publication_pause: int = 250
+    """Between two of them, and between two looks at an operation."""
+    publication_starts: int = 3
+    start_proofs: int = 10
+    """Statuses that prove a reservation before its start is sent again."""
+    publication_recoveries: int = 3
+    publication_window: int = 1_800_000
+    """How long an operation, and an execution that publishes, is looked for: 30 minutes."""
+    publication_poll: int = 100
+    """Between two looks at an execution that publishes."""
+    grant_renewal: int = 10_000
+    producer_bytes: int = 2_686_976
+    admission_bytes: int = 2 * MIB
+    publication_capacity: int = 2**43
+    """All that the object store may promise; a capture takes at most 2**41 (behaviour §5)."""

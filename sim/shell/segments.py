@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Awaitable, Callable
 
 from sim.content import Content, feed, join, sha256
-from sim.design import Limits, capture
-from sim.effects import Call, Failed, Uncertain
+from sim.design import Limits, capture, publication
+from sim.effects import Failed, Uncertain
 from sim.ids import segment_resource_id
-from sim.protocol import STREAMS, Capture, Envelope, Physical, PublishOutput, Seal
+from sim.protocol import STREAMS, Capture, Envelope, Physical, Published, PublishOutput, Seal
 from sim.rule import Decide
 from sim.shell.retained import (
     REFUSED,
@@ -19,6 +20,9 @@ from sim.shell.retained import (
     StreamPages,
     encoded,
 )
+
+Publish = Callable[[PublishOutput, str], Awaitable[Published]]
+"""Makes one piece durable at once, under the name of its place. Failed or Uncertain: it is not, or nobody knows."""
 
 
 class Stream:
@@ -41,9 +45,9 @@ class Stream:
 class Segments:
     """The sequential segment adapter of one capture (003 Durable output storage). What failed once stays failed."""
 
-    def __init__(self, capture_id: str, journal: str, ask: Decide, limits: Limits) -> None:
+    def __init__(self, capture_id: str, publish: Publish, ask: Decide, limits: Limits) -> None:
         self.capture_id = capture_id
-        self.journal = journal
+        self.publish = publish
         self.ask = ask
         self.limits = limits
         self.reason = ""
@@ -73,7 +77,7 @@ class Segments:
             raise Failed(REFUSED)
         seal = Seal(stream.name, stream.segments, stream.published, kept)
         told = encoded(SealContent(seal.segments, seal.length, seal.digest))
-        await self._publish("seal", self._seal_id(stream), told)
+        await self._publish("seal", self._seal_id(stream), told, f"seal-{stream.name}")
         stream.seal = seal
 
     async def end(self, stream: Stream, complete: bool) -> bool:
@@ -109,7 +113,8 @@ class Segments:
             for stream in self.streams.values()
         )
         try:
-            await self._publish("manifest", resource, encoded(Manifest(self.capture_id, streams)))
+            manifest = encoded(Manifest(self.capture_id, streams))
+            await self._publish("manifest", resource, manifest, "res-manifest")
         except (Failed, Uncertain):
             resource = ""
         return self._described(resource)
@@ -131,7 +136,8 @@ class Segments:
             self.fail(capture.SIZE_LIMIT)
             raise Failed(REFUSED)
         resource = segment_resource_id(self.capture_id, stream.name, stream.segments)
-        digest = await self._publish("content", resource, content)
+        name = f"seg-{stream.name}-{stream.segments}"
+        digest = await self._publish("content", resource, content, name)
         stream.buffer = stream.buffer[size:]
         feed(stream.kept, content)
         stream.published += size
@@ -143,17 +149,17 @@ class Segments:
     async def _page(self, stream: Stream) -> None:
         resource = f"page-{self.capture_id}-{stream.name}-{len(stream.pages)}"
         page = encoded(Page(stream.name, tuple(stream.unlisted)))
-        await self._publish("page", resource, page)
+        await self._publish("page", resource, page, f"res-page-{stream.name}-{len(stream.pages)}")
         stream.pages.append(resource)
         stream.unlisted = []
 
-    async def _publish(self, kind: str, resource: str, content: Content) -> str:
+    async def _publish(self, kind: str, resource: str, content: Content, name: str) -> str:
         """Make a piece durable, once: a refusal or doubt fails the capture for ever. Answers its digest."""
         digest = sha256(content)
         try:
-            published = await Call(self.journal, PublishOutput(kind, resource, content))
-        except (Failed, Uncertain):
-            self.fail(capture.STORAGE_FAILED)
+            published = await self.publish(PublishOutput(kind, resource, content), name)
+        except (Failed, Uncertain) as failure:
+            self.fail(self.ask(publication.failure_reason, str(failure), capture.STORAGE_FAILED))
             raise
         if not self.ask(capture.publication_is_exact, digest, published.digest):
             self.fail(capture.STORAGE_FAILED)

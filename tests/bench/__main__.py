@@ -13,7 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from statistics import median
 from types import FrameType
 
@@ -23,6 +23,7 @@ from faults.engine import Broken, chunks, deliver
 from faults.sweeps import EVERYTHING
 from reports.bench import House
 from reports.campaign import Campaign
+from reports.databases import KINDS
 from scenarios.row import Row
 from scenarios.rows import ROWS
 from sim.checks import judge
@@ -50,6 +51,7 @@ BOUNDS = {
     "minutes": 4.0,
     "speed-up": 1.7,
     "megabytes": 150.0,
+    "sqlite": 5.0,
 }
 Figure = tuple[str, str, float]
 
@@ -156,10 +158,26 @@ def sweeps() -> Iterator[Figure]:
     yield "megabytes", "the most a worker held", peak / 1024
 
 
+def stores() -> Iterator[Figure]:
+    """The same single-fault runs of the base rows on dictionaries and on SQLite, in turns."""
+    base = tuple(name for name, row in ROWS.items() if row.theme == "base")
+    selection = msgspec.structs.replace(EVERYTHING, rows=base)
+    campaigns = [Campaign(House(store=store), selection, 1) for store in KINDS]
+    for campaign in campaigns:
+        for _ in campaign.count():
+            pass
+    spent = [0.0] * len(KINDS)
+    for chunk in campaigns[0].outline().ranges():
+        for index in range(chunk.start, chunk.stop)[::EVERY]:
+            for place, campaign in enumerate(campaigns):
+                spent[place] += seconds(partial(campaign.work, chunk.key, index))
+    yield "sqlite", f"times the same run on {KINDS[0]}, judged and recorded, base rows", spent[1] / spent[0]
+
+
 def main() -> int:
     """Print every figure beside its bound."""
     print(f"U = {median(unit() for _ in range(ROUNDS)) * 1e6:.2f} us, {os.cpu_count()} cores")
-    figures = [echoes(), *turns(ROWS["one-call"]), *sweeps(), *shares()]
+    figures = [echoes(), *turns(ROWS["one-call"]), *sweeps(), *stores(), *shares()]
     over = 0
     for name, what, value in figures:
         bound = BOUNDS.get(name)

@@ -49,10 +49,16 @@ IDENTITY = Section(
                 "journal:a:call:Stage#3=request-altered",
             ),
         ),
-        missing(
+        carried(
             "003.100",
             "The resource of an intent's route keeps the payload for the Broker.",
-            "capture: content by reference.",
+            Witness(
+                "writer.digest_holds",
+                "always",
+                "one-call",
+                "argument-bytes",
+                "journal:a:call:Stage#1=request-altered",
+            ),
         ),
         carried(
             "003.101",
@@ -76,10 +82,11 @@ IDENTITY = Section(
             "The checkpoint still belongs to them after detaching and loading, and after a restart of the harness.",
             "lifecycle: a Session that is detached and loaded again.",
         ),
-        missing(
+        carried(
             "003.104",
             "A turn that is not finished cannot pass for another one.",
-            "lifecycle: a second prompt over an open turn.",
+            Witness("settlement.unresolved", "nothing", "rc-13-acquire", "blocked-stays-blocked"),
+            Witness("settlement.one_turn", "always", "prompt-second", "order"),
         ),
         carried(
             "003.105",
@@ -118,12 +125,22 @@ IDENTITY = Section(
                 ),
             ),
         ),
-        missing("003.109", "Local and Hosted turns share one admission.", "local: the local wrapper."),
-        missing(
-            "003.110", "The local wrapper keeps its guards of lease and root.", "local: the local wrapper."
+        carried(
+            "003.109",
+            "Local and Hosted turns share one admission.",
+            Witness("capture.delivery", "blocked", "one-call", "complete-means-complete"),
+            Witness("capture.delivery", "blocked", "local-one-call", "complete-means-complete"),
         ),
-        missing(
-            "003.111", "The local wrapper advances its checkpoint by itself.", "local: the local wrapper."
+        carried(
+            "003.110",
+            "The local wrapper keeps its guards of lease and root.",
+            Witness("local.root_is_same", "always", "local-root-moved-before-spawn", "local-guards"),
+            Witness("local.guards_lease", "never", "local-error", "rechecked-after-reads"),
+        ),
+        carried(
+            "003.111",
+            "The local wrapper advances its checkpoint by itself.",
+            Witness("local.advances_with", "never", "local-error", "local-order"),
         ),
         carried(
             "003.112",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from scenarios.trace.sentence import Omission, Section, Witness, carried, missing
+from scenarios.trace.sentence import Omission, Section, Witness, carried, not_simulable
 
 LIFECYCLE = Section(
     "Lifecycle and failure handling",
     (
-        missing(
+        carried(
             "003.146",
             "The runtime is warmed while the model is asked.",
-            "lifecycle: a row that is red when one waits for the other.",
+            Witness("profile.warms", "never", "one-call", "promise"),
         ),
         carried(
             "003.147",
@@ -27,10 +27,10 @@ LIFECYCLE = Section(
             "Arguments that ask for the background are rejected.",
             Witness("admission.shape_error", "never", "refused-shape", "argument-bytes"),
         ),
-        missing(
+        not_simulable(
             "003.150",
             "A command runs in the saved directory of its Workspace.",
-            "fixture: a command that runs beside a decoy in the harness's directory.",
+            "A worker is built for one directory; no rule could choose another (`effects-under-the-lease` looks).",
         ),
         carried(
             "003.151",
@@ -159,8 +159,10 @@ LIFECYCLE = Section(
             "A turn that completed closes its listener.",
             Omission("ClosePublisher", "one-call", "listener-closes-with-its-turn"),
         ),
-        missing(
-            "003.171", "Closing deletes no retained output.", "capture: a fresh reader behind the turn's end."
+        carried(
+            "003.171",
+            "Closing deletes no retained output.",
+            Omission("Output.manifest", "reread-complete", "retained-verifies-afresh"),
         ),
     ),
 )

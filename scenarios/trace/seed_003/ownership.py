@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenarios.trace.sentence import Omission, Section, Witness, carried, later, missing, not_simulable
+from scenarios.trace.sentence import Omission, Section, Witness, carried, later, not_simulable
 
 OWNERSHIP = Section(
     "Ownership and transport",
@@ -172,10 +172,10 @@ OWNERSHIP = Section(
             "When a capture failed, the physical process is drained all the same.",
             Witness("capture.drains_pipe", "never", "rc-25-huge", "promise"),
         ),
-        missing(
+        not_simulable(
             "003.40",
             "Draining behind a failed capture needs bounded memory.",
-            "sizes: a failed capture under large output.",
+            "What is dropped behind a failure leaves no event to show how much of it is held (decision Z26).",
         ),
         carried(
             "003.41",

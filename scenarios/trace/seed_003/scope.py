@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenarios.trace.sentence import Section, Witness, carried, later, missing, not_simulable
+from scenarios.trace.sentence import Omission, Section, Witness, carried, later, not_simulable
 
 SCOPE = Section(
     "Problem and scope",
@@ -64,8 +64,10 @@ SCOPE = Section(
             "No command runs in the background or at a terminal.",
             Witness("admission.shape_error", "never", "refused-shape", "argument-bytes"),
         ),
-        missing(
-            "003.11", "Nothing collects retained output by itself.", "capture: a reader long after the turn."
+        carried(
+            "003.11",
+            "Nothing collects retained output by itself.",
+            Omission("Output.content", "reread-complete", "retained-verifies-afresh"),
         ),
         carried(
             "003.12",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenarios.trace.sentence import Omission, Section, Witness, carried, later, missing, not_simulable
+from scenarios.trace.sentence import Omission, Section, Witness, carried, not_simulable
 
 STORAGE = Section(
     "Durable output storage",
@@ -18,11 +18,10 @@ STORAGE = Section(
                 "journal:a:call:Publish.content#1=writer-expired",
             ),
         ),
-        later(
+        carried(
             "003.71",
             "The publication keeps to the resource table that the SQL Store has.",
-            "SQL",
-            "The Store in memory has one table for what SQL keeps in that one.",
+            Omission("Output.content", "one-call", "complete-means-complete"),
         ),
         carried(
             "003.72",
@@ -87,10 +86,10 @@ STORAGE = Section(
             "Publishing other bytes or metadata under an id that is used conflicts.",
             Witness("writer.output_conflicts", "never", "foreign-publication", "immutable-resources"),
         ),
-        missing(
+        carried(
             "003.80",
             "Each capture, stream and ordinal has a resource id that follows from them.",
-            "capture: segments whose ids come from elsewhere, for a reader to miss.",
+            Omission("Output.content", "one-call", "complete-means-complete"),
         ),
         carried(
             "003.81",
@@ -153,13 +152,22 @@ STORAGE = Section(
             "Pages and manifests are durable at once, too.",
             Omission("Output.manifest", "one-call", "complete-means-complete"),
         ),
-        missing(
+        carried(
             "003.89",
             "A new reader can verify manifest, pages, seals and segments when no producer lives any more.",
-            "capture: a fresh reader.",
+            Witness("reading.segment_is_exact", "always", "rotten-segment", "retained-verifies-afresh"),
+            Witness("reading.seal_is_recorded", "never", "reread-cancelled", "retained-verifies-afresh"),
         ),
-        missing("003.90", "What was published stays with its Session.", "capture: a fresh reader."),
-        missing("003.91", "An acknowledgement deletes nothing.", "capture: a fresh reader behind the ACK."),
+        carried(
+            "003.90",
+            "What was published stays with its Session.",
+            Witness("reading.is_abandoned", "never", "reread-owner-killed", "retained-verifies-afresh"),
+        ),
+        carried(
+            "003.91",
+            "An acknowledgement deletes nothing.",
+            Omission("Output.page", "reread-complete", "retained-verifies-afresh"),
+        ),
         carried(
             "003.92",
             "What is published and not admitted never lets the model go on.",

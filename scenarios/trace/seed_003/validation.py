@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenarios.trace.sentence import Omission, Section, Witness, carried, missing, not_simulable
+from scenarios.trace.sentence import Omission, Section, Witness, carried, not_simulable
 
 VALIDATION = Section(
     "Implementation and validation",
@@ -122,20 +122,20 @@ VALIDATION = Section(
             "The packaged harness and worker run through the production Broker and SQL Store.",
             "The bench has a model of them; what the packages do only they themselves can show.",
         ),
-        missing(
+        not_simulable(
             "003.188",
             "A command changes the selected Workspace, and never a decoy beside the harness.",
-            "fixture: a command that runs beside a decoy in the harness's directory.",
+            "No rule chooses a directory that could be the decoy's (`decoy-untouched` looks after every run).",
         ),
-        missing(
+        carried(
             "003.189",
             "100 MiB go through, with a digest and an end of its own for each stream.",
-            "fixture: 100 MiB over both streams.",
+            Witness("capture.delivery", "blocked", "six-workspaces", "complete-means-complete"),
         ),
-        missing(
+        carried(
             "003.190",
             "Retained output is read again when its producers have stopped.",
-            "capture: a fresh reader.",
+            Witness("reading.stream_is_as_sealed", "never", "reread-cancelled", "retained-verifies-afresh"),
         ),
         carried(
             "003.191",
@@ -188,20 +188,37 @@ VALIDATION = Section(
             "It is validated on macOS, with real processes of Node.js and Java, over H2 as MySQL.",
             "These are machines and programs, and none of them is in a simulation.",
         ),
-        missing(
+        carried(
             "003.200",
             "The fixture of six Workspaces verifies complete output of 100 MiB.",
-            "fixture: its row.",
+            Witness("capture.delivery", "blocked", "six-workspaces", "complete-means-complete"),
         ),
-        missing("003.201", "The fixture verifies a publication that fails in SQL.", "fixture: its row."),
-        missing(
-            "003.202", "The fixture verifies lost replies to a raw write and to a start.", "fixture: its row."
+        carried(
+            "003.201",
+            "The fixture verifies a publication that fails in SQL.",
+            Witness(
+                "capture.capture_stays_failed", "never fails", "six-workspaces", "complete-means-complete"
+            ),
         ),
-        missing("003.203", "The fixture verifies cancellation.", "fixture: its row."),
-        missing(
+        carried(
+            "003.202",
+            "The fixture verifies lost replies to a raw write and to a start.",
+            Witness(
+                "capture.capture_stays_failed", "never fails", "six-workspaces", "complete-means-complete"
+            ),
+            Witness("execution.start_again", "always", "rc-88-cut", "no-start-after-doubt"),
+        ),
+        carried(
+            "003.203",
+            "The fixture verifies cancellation.",
+            Witness("cancel.confirmed", "only when settled", "cancel-running", "promise"),
+        ),
+        carried(
             "003.204",
             "The fixture verifies a fresh reader when the producers are shut down.",
-            "fixture: its row.",
+            Witness(
+                "reading.manifest_is_of_capture", "never", "reread-cancelled", "retained-verifies-afresh"
+            ),
         ),
     ),
 )

@@ -9,10 +9,9 @@ from msgspec.structs import replace
 from sim.actors.harness.calls import Batch, Invocation, Owner, Reserved
 from sim.actors.harness.session import Harness
 from sim.actors.harness.turn import RecoveryRequired, ToolTurn
-from sim.content import Content
 from sim.deeds import NO_CODE, Spawn
 from sim.design import Limits, admission, cancel, execution, local, settlement
-from sim.effects import Call, Disk, Failed, Uncertain
+from sim.effects import Call, Disk, Failed
 from sim.facts import ROOTS, Root
 from sim.ids import capture_id
 from sim.protocol import (
@@ -30,6 +29,8 @@ from sim.protocol import (
     Ownership,
     Prepared,
     Prompt,
+    Published,
+    PublishOutput,
     Record,
     RegisterCapture,
     Response,
@@ -39,35 +40,12 @@ from sim.protocol import (
 from sim.rule import Decide
 from sim.scenario import Program
 from sim.shell.admission import Admission
-from sim.shell.drain import Drain
 from sim.shell.foreground import Foreground
 from sim.shell.segments import Segments
+from sim.shell.sink import Sink
 from sim.text import utf8
 
 ROOT_MOVED = "local_session_root_moved"
-
-
-class Sink(Drain):
-    """What a process writes goes straight into the segments of its capture."""
-
-    def __init__(self, segments: Segments) -> None:
-        super().__init__(segments.ask, segments.limits)
-        self.segments = segments
-
-    async def take(self, stream: str, offset: int, content: Content) -> bool:
-        """Publish what fills a segment, and keep the rest in its buffer."""
-        try:
-            await self.segments.append(self.segments.streams[stream], content)
-        except (Failed, Uncertain):
-            return False
-        return True
-
-    async def end(self, stream: str, complete: bool) -> bool:
-        """Seal a stream of which every byte was taken."""
-        try:
-            return await self.segments.end(self.segments.streams[stream], complete)
-        except (Failed, Uncertain):
-            return False
 
 
 class LocalTurn(ToolTurn):
@@ -168,10 +146,11 @@ class LocalTurn(ToolTurn):
     async def prepare(self, planned: Invocation) -> Prepared:
         """The Session names its executions itself."""
         name = self.ask(execution.execution_id, self.prompt, planned.worker_call)
-        return Prepared(name, planned.worker_call, "prepared")
+        return Prepared(name, planned.worker_call, "prepared", self.generation)
 
-    async def intend(self, planned: Invocation, name: str) -> Reserved:
+    async def intend(self, planned: Invocation, prepared: Prepared) -> Reserved:
         """The actual input and the intent become durable; its protocol says that no broker knows of it."""
+        name = prepared.execution
         self.registered[name] = await self.record_intent(planned, name, local.LOCAL)
         return self.reserved(planned, self.registered[name])
 
@@ -180,13 +159,17 @@ class LocalTurn(ToolTurn):
         reference, session = call.reference, self.owner.session
         key = {"tenantId": "tenant", "sessionId": session}
         name = capture_id(key, reference.execution, str(reference.generation))
-        segments = Segments(name, self.journal, self.ask, self.limits)
+        segments = Segments(name, self.publish, self.ask, self.limits)
         command = str((admission.fields_of(call.call) or {}).get("command"))
         spawn = Spawn(reference.execution, reference.worker_call, self.owner.workspace, utf8(command))
         self.running = Foreground(spawn, self.programs(command), Sink(segments))
         physical = await self.running.run(call.timeout)
         self.running = None
         return await segments.finalize(reference.execution, physical)
+
+    async def publish(self, output: PublishOutput, name: str) -> Published:
+        """Make a piece of output durable in the Session's own store."""
+        return await Call(self.journal, output)
 
     async def halt(self) -> None:
         """Stop the command that runs now; its end is captured and admitted."""

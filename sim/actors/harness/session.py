@@ -5,8 +5,9 @@ from __future__ import annotations
 from sim.actor import Actor
 from sim.actors.harness.calls import Batch, Owner
 from sim.actors.harness.conversation import conversation
+from sim.actors.harness.published import PublishedTurn
 from sim.actors.harness.turn import BROKER, RecoveryRequired, ToolTurn
-from sim.design import Limits, admission, lifecycle, profile, retry, settlement
+from sim.design import Limits, admission, lifecycle, profile, publication, retry, settlement
 from sim.effects import Call, Failed, Serial, Signal, Start, Uncertain, Wait
 from sim.protocol import (
     Admitted,
@@ -174,7 +175,11 @@ class Harness(Actor):
     async def begin(self, request: Prompt) -> ToolTurn:
         """A turn whose commands run in the runtime, which is provisioned meanwhile."""
         warming = await Start(self.warm)
-        return ToolTurn(self.owner, request.prompt, self.ask, self.limits, warming)
+        told = (self.owner, request.prompt, self.ask, self.limits)
+        quota = self.definition.capture_bytes
+        if self.ask(publication.publishes, quota):
+            return PublishedTurn(*told, quota, warming)
+        return ToolTurn(*told, warming)
 
     async def attempt(self, turn: ToolTurn, request: Prompt) -> TurnEnded:
         """Converse, then settle and release; whatever cannot be proved blocks the Session instead."""

@@ -24,6 +24,7 @@ from sim.design import (
     files,
     lease,
     profile,
+    publication,
     retry,
     settlement,
 )
@@ -101,6 +102,7 @@ class ToolTurn:
         self.listening = False
         self.uncertain = False
         self.cancelled = False
+        self.poll = limits.status_poll
         self.bindings: dict[str, Binding] = {}
 
     # --- the order of design 003 ---------------------------------------------------------------------------------
@@ -123,10 +125,11 @@ class ToolTurn:
             return
 
         await self.checkpoint("await_runtime")
+        await self.grant(planned)
         for _, call in enumerate(planned):
             done = await self.run(call)  # a Shell's capture and receipt become durable in here
             result = ToolResult(self.prompt, batch.round, execution_of(call), (done.response,))
-            await self.append(result, resources=done.resources)
+            await self.append(result, resources=done.resources, command=self.history_command(done))
             await self.resolve(call)
             await self.acknowledge(done.receipt)
         await self.keep_files(batch, "snapshot")
@@ -265,9 +268,12 @@ class ToolTurn:
                     raise
                 planned.append(self.refused(call, "the execution could not be reserved."))
                 continue
-            reserved = await self.intend(invocation, prepared.execution)
+            reserved = await self.intend(invocation, prepared)
             planned.append(reserved)
         return planned
+
+    async def grant(self, planned: list[Reserved | Refused]) -> None:
+        """Let what is reserved publish its output; nothing, where the owner captures it by itself."""
 
     def file_error(self, call: ToolCall) -> str:
         """Why a file call cannot run; empty when it can, and for a Shell call, which was admitted with its batch."""
@@ -278,7 +284,7 @@ class ToolTurn:
         return Refused(call, self.ask(admission.refused_alone, call, why))
 
     async def prepare(self, planned: Invocation) -> Prepared:
-        """Reserve the execution; a lost reservation is replayed once, identically."""
+        """Reserve the execution; a lost reservation is replayed once, identically, where the owner captures."""
         worker_call = planned.worker_call
         request = Prepare(
             self.prompt,
@@ -287,7 +293,9 @@ class ToolTurn:
             planned.protocol,
             planned.payload_digest,
             planned.input_digest,
+            self.publication_of(planned),
         )
+        again = publication.prepares_again if request.publication else retry.prepare_again
         sends = 0
         while True:
             sends += 1
@@ -295,15 +303,19 @@ class ToolTurn:
                 prepared = await Call(BROKER, request)
                 break
             except Uncertain as doubt:
-                if not self.ask(retry.prepare_again, doubt.cause, sends, self.limits):
+                if not self.ask(again, doubt.cause, sends, self.limits):
                     raise
         if not self.ask(execution.is_reservation, worker_call, prepared.worker_call, prepared.state):
             raise RecoveryRequired("the reservation is for another call, or is running")
         return prepared
 
-    async def intend(self, planned: Invocation, name: str) -> Reserved:
+    def publication_of(self, planned: Invocation) -> str:
+        """As what the output of a call is published; empty, where the owner captures it."""
+        return ""
+
+    async def intend(self, planned: Invocation, prepared: Prepared) -> Reserved:
         """The actual input and the intent become durable; the publisher learns which Shell to expect."""
-        registered = await self.record_intent(planned, name, planned.protocol)
+        registered = await self.record_intent(planned, prepared.execution, planned.protocol)
         if planned.input_digest:
             await Call(self.publisher, registered)
         return self.reserved(planned, registered)
@@ -352,15 +364,19 @@ class ToolTurn:
             return await self.call_off(call, observed)
         await self.start(call)
         observed = await self.observe(call)
-        if observed.envelope is not None and self.ask(execution.answers_at_once, call.protocol):
-            return await self.answer(call, observed.envelope)
-        if observed.envelope is None or observed.receipt is None:
-            return await self.call_off(call, observed)
         envelope = observed.envelope
-        receipt = await Call(self.publisher, TakeReceipt(call.reference.execution, envelope))
+        if envelope is not None and self.ask(execution.answers_at_once, call.protocol):
+            return await self.answer(call, envelope)
+        if envelope is None or envelope.capture is None:
+            return await self.call_off(call, observed)
+        receipt = await self.admitted(call, envelope)
         if not self.ask(settlement.goes_on, receipt.delivery):
             raise RecoveryRequired("the output is not complete")
         return Done(self.told(call, envelope), receipt)
+
+    async def admitted(self, call: Reserved, envelope: Envelope) -> Receipt:
+        """The receipt under which the owner's publisher admitted exactly this result."""
+        return await Call(self.publisher, TakeReceipt(call.reference.execution, envelope))
 
     async def start(self, call: Reserved) -> None:
         """Dispatch, once. A lost start is never sent again: its outcome is observed (003 Identity)."""
@@ -388,8 +404,8 @@ class ToolTurn:
             if self.cancelled and not asked:
                 asked = True
                 await self.cancel(call)
-            await Sleep(self.limits.status_poll)
-            waited += self.limits.status_poll
+            await Sleep(self.poll)
+            waited += self.poll
         raise RecoveryRequired("the execution was not settled within its window")
 
     async def cancel(self, call: Reserved) -> Observed:
@@ -429,6 +445,10 @@ class ToolTurn:
 
     # --- resolution and acknowledgement --------------------------------------------------------------------------
 
+    def history_command(self, done: Done) -> str:
+        """The identity under which a result is written; empty for that of its place in the turn."""
+        return ""
+
     async def resolve(self, call: Reserved | Refused) -> None:
         """The call's result is in history: its binding is settled; with the last one, results are ready."""
         if isinstance(call, Reserved):
@@ -442,13 +462,18 @@ class ToolTurn:
         if receipt is None:
             return
         try:
-            await self.confirm(Acknowledge(receipt.execution, receipt))
+            await self.confirm(self.acknowledgement(receipt))
         except (Failed, Uncertain, RecoveryRequired) as failure:
             if self.ask(settlement.ack_failure_blocks, str(failure)):
                 raise
 
+    def acknowledgement(self, receipt: Receipt) -> Acknowledge:
+        """What acknowledges a receipt."""
+        return Acknowledge(receipt.execution, receipt)
+
     async def confirm(self, request: Acknowledge) -> None:
-        """Exact acknowledgement; a lost one is replayed once, identically."""
+        """Exact acknowledgement; a lost one is replayed once, identically, where the owner captured the output."""
+        again = publication.acknowledges_again if request.publication else retry.ack_again
         sends = 0
         while True:
             sends += 1
@@ -456,7 +481,7 @@ class ToolTurn:
                 acknowledged = await Call(BROKER, request)
                 break
             except Uncertain as doubt:
-                if not self.ask(retry.ack_again, doubt.cause, sends, self.limits):
+                if not self.ask(again, doubt.cause, sends, self.limits):
                     raise
         if not self.ask(settlement.acknowledged, request.execution, acknowledged.execution):
             raise RecoveryRequired("the acknowledgement is for another execution")
@@ -480,11 +505,11 @@ class ToolTurn:
         if named:
             await self.append(FileHistory(self.prompt, batch.round, state, named))
 
-    async def append(self, *records: Record, resources: tuple[str, ...] = ()) -> None:
+    async def append(self, *records: Record, resources: tuple[str, ...] = (), command: str = "") -> None:
         """Make records durable. A record that may or may not be written leaves the turn in doubt."""
         settled = not self.uncertain
         self.doubt()
-        command = f"{self.prompt}.{len(self.records)}.{records[0].label}"
+        command = command or f"{self.prompt}.{len(self.records)}.{records[0].label}"
         appended = await Call(self.journal, Append(command, records, resources))
         self.records.extend(records)
         self.covered = appended.last

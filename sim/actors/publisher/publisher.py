@@ -25,7 +25,9 @@ from sim.protocol import (
     OpenPublisher,
     Ownership,
     PreparePublication,
+    Published,
     PublisherClosed,
+    PublishOutput,
     Receipt,
     Record,
     RegisterCapture,
@@ -231,7 +233,7 @@ class Publisher(Actor):
             await self.check_owner(owner)
         key = {"tenantId": "tenant", "sessionId": self.session}
         name = capture_id(key, reference.execution, str(reference.generation))
-        segments = Segments(name, self.journal, self.ask, self.limits)
+        segments = Segments(name, self.publish, self.ask, self.limits)
         self.captures[reference.execution] = Opened(owner, segments)
         return CaptureOpened(name)
 
@@ -284,6 +286,10 @@ class Publisher(Actor):
             return opened.receipt
         opened.receipt = await self.admission.admit(envelope)
         return opened.receipt
+
+    async def publish(self, output: PublishOutput, name: str) -> Published:
+        """Make a piece of output durable in the Session Store."""
+        return await Call(self.journal, output)
 
     # --- checks that they share
 

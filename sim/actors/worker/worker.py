@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from sim.actor import Actor
 from sim.actors.worker.files import FileTool
 from sim.actors.worker.proxy import Proxy
+from sim.actors.worker.uploads import Uploads
 from sim.deeds import NO_CODE, Spawn
-from sim.design import Limits, capture, files
+from sim.design import Limits, capture, files, publication
 from sim.effects import Failed, Serial, Start, Uncertain
 from sim.protocol import (
     Acknowledged,
@@ -30,6 +31,7 @@ from sim.protocol import (
     Reference,
     WorkerState,
 )
+from sim.publication import GrantInstalled, InstallGrant
 from sim.rule import Decide
 from sim.scenario import Program
 from sim.shell.foreground import Foreground
@@ -39,12 +41,16 @@ PIECE = 16 * 1024
 """What is read of a registration at once."""
 
 
+Producer = Proxy | Uploads
+"""Who takes what a process writes: its owner's publisher, or the object store."""
+
+
 class Run:
     """One execution in the worker's memory: executing, settled or unknown."""
 
-    def __init__(self, reference: Reference, proxy: Proxy, foreground: Foreground) -> None:
+    def __init__(self, reference: Reference, producer: Producer, foreground: Foreground) -> None:
         self.reference = reference
-        self.proxy = proxy
+        self.producer = producer
         self.foreground = foreground
         self.state = "executing"
         self.envelope: Envelope | None = None
@@ -55,6 +61,14 @@ class Run:
         """Stopped before its spawn: settled with null capture, and with nothing to acknowledge."""
         self.state = "settled"
         self.envelope = Envelope(self.reference.execution, "not_started", NO_CODE, "", "", False, None)
+
+    def is_of(self, receipt: Receipt) -> bool:
+        """Whether this is the receipt of the result: the one that came with it, or one that names its output."""
+        kept = self.envelope.capture if self.envelope else None
+        manifest = kept.manifest if kept else ""
+        if isinstance(self.producer, Uploads):
+            return (receipt.execution, receipt.manifest) == (self.reference.execution, manifest)
+        return receipt == self.receipt
 
     def told(self) -> WorkerState:
         """What the broker is told of it."""
@@ -73,6 +87,7 @@ class Worker(Actor):
         self.limits = limits
         self.programs = programs
         self.publishers: dict[str, Descriptor] = {}
+        self.grants: dict[str, InstallGrant] = {}
         self.runs: dict[str, Run] = {}
         self.answers: dict[str, tuple[Reference, WorkerState]] = {}
         self.called_off: set[str] = set()
@@ -103,6 +118,15 @@ class Worker(Actor):
             if not self.ask(capture.registration_goes_on, read, self.limits):
                 raise Failed("managed_runtime_attestation_invalid", 400)
 
+    async def install_grant(self, request: InstallGrant) -> GrantInstalled:
+        """Keep the grant of one execution in memory, for its whole life."""
+        self.refuse_other_life(request.generation)
+        kept = self.grants.get(request.execution)
+        if not self.ask(publication.grant_stays, kept is not None, kept == request):
+            raise Failed("managed_runtime_identity_conflict")
+        self.grants[request.execution] = request
+        return GrantInstalled(request.execution)
+
     async def execute(self, request: Execute) -> WorkerState:
         """Run a command, or join it; copies of one request wait for each other."""
         return await Serial(f"{request.reference.execution}:execute", self.begin, (request,))
@@ -120,24 +144,34 @@ class Worker(Actor):
         if known is not None and met == "join":
             return known.told()
 
-        publisher = self.publishers.get(reference.runtime_session)
-        if publisher is None:
-            raise Failed("managed_context_unavailable")
-        proxy = Proxy(reference, publisher, self.ask, self.limits)
-        opened = await proxy.opens()
+        producer = self.producer(reference)
+        opened = await producer.opens()
         if not self.ask(capture.may_spawn, opened):
             raise Failed("managed_context_unavailable")
 
         command = str(arguments.get("command"))
         spawn = Spawn(reference.execution, reference.worker_call, self.workspace, utf8(command))
-        foreground = Foreground(spawn, self.programs(command), proxy)
-        run = self.runs[reference.execution] = Run(reference, proxy, foreground)
+        foreground = Foreground(spawn, self.programs(command), producer)
+        run = self.runs[reference.execution] = Run(reference, producer, foreground)
         if self.ask(capture.stays_unspawned, reference.execution in self.called_off):
             run.never_started()
             return run.told()
 
         await Start(self.run, (run, self.timeout(arguments)))
         return run.told()
+
+    def producer(self, reference: Reference) -> Producer:
+        """Who takes the output: the grant's publication, or the publisher of the Session's owner.
+
+        Failed: ``managed_context_unavailable`` where there is neither.
+        """
+        grant = self.grants.get(reference.execution)
+        if grant is not None:
+            return Uploads(reference, grant, self.ask, self.limits)
+        publisher = self.publishers.get(reference.runtime_session)
+        if publisher is None:
+            raise Failed("managed_context_unavailable")
+        return Proxy(reference, publisher, self.ask, self.limits)
 
     async def execute_file_tool(self, request: ExecuteFileTool) -> WorkerState:
         """Run a file tool, or answer as before; copies of one request wait for each other."""
@@ -175,8 +209,8 @@ class Worker(Actor):
     async def admit(self, run: Run, physical: Physical) -> None:
         """The owner's envelope and receipt; without them nobody knows what became of the output."""
         try:
-            envelope = await run.proxy.finalize(physical)
-            receipt = await run.proxy.accept(envelope)
+            envelope = await run.producer.finalize(physical)
+            receipt = await run.producer.accept(envelope)
         except (Failed, Uncertain):
             run.state = self.ask(capture.worker_state, False)
             return
@@ -203,7 +237,7 @@ class Worker(Actor):
     async def confirm(self, request: Confirm) -> Acknowledged:
         """The exact acknowledgement of a settled execution."""
         run = self.known(request.reference)
-        exact = self.ask(capture.acknowledges, run.state, run.receipt == request.receipt)
+        exact = self.ask(capture.acknowledges, run.state, run.is_of(request.receipt))
         same = run.acknowledged == request.receipt
         if not exact or not self.ask(capture.acknowledgement_stays, run.acknowledged is not None, same):
             raise Failed("managed_tool_result_conflict")
@@ -219,6 +253,7 @@ class Worker(Actor):
             raise Failed("runtime_session_busy")
         self.runs = {name: run for name, run in self.runs.items() if name not in own}
         self.publishers.pop(session, None)
+        self.grants = {name: grant for name, grant in self.grants.items() if grant.runtime_session != session}
         return Deactivated(session)
 
     def refuse_other_life(self, generation: int) -> None:
@@ -254,6 +289,7 @@ class Worker(Actor):
     handlers = {
         Activate: activate,
         InstallPublisher: install,
+        InstallGrant: install_grant,
         Execute: execute,
         ExecuteFileTool: execute_file_tool,
         Observe: observe,
