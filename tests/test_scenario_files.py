@@ -46,9 +46,10 @@ def here(tmp_path, monkeypatch):
 
 
 def is_a_users_own(scenario: Scenario) -> bool:
-    """Whether a file can say it: neither intrusions nor resumed streams are played from files."""
+    """Whether a file can say it: it knows no intrusions, no resumed streams and one capture path."""
     steps = (step for program in scenario.programs for step in program.steps)
-    return not scenario.intrusions and not any(isinstance(step, Resume) for step in steps)
+    published = any(each.capture_bytes for session in scenario.sessions for each in session.definitions)
+    return not scenario.intrusions and not published and not any(isinstance(step, Resume) for step in steps)
 
 
 USUAL = [design for _, design in DESIGNS.values()]
