@@ -45,7 +45,7 @@ def limits(design) -> list[str]:
 def toml(row) -> str:
     design = DESIGNS[row.design.name][0]
     lines = [f'design = "{design}"', f"faults = {json.dumps(list(row.faults))}", *limits(row.design)]
-    lines += [f"reread = {str(row.scenario.reread).lower()}"]
+    lines += [f"reread = {str(row.scenario.reread).lower()}", f"strict = {str(row.scenario.strict).lower()}"]
     for session in row.scenario.sessions:
         lines += ["[[session]]", f'name = "{session.name}"', f'workspace = "{session.workspace}"']
         lines += [f"after = {quoted(session.after)}"]

@@ -49,7 +49,6 @@ def transport() -> Iterator[Entry]:
                 Scenario("", (cell.session(Turn((refused, DONE), then=then), Turn((TEST, DONE))),)),
                 Promise(("completed after refusal", "completed"), 1, 1, 4, 1),
                 cites="000 §5, §6 Store and model transport",
-                cases=("RC-61",),
             )
         )
 

@@ -58,7 +58,7 @@ def inherited() -> Iterator[Entry]:
                 cell.alone(MAKE, refused, DONE),
                 Promise(("completed after refusal",), 1, 1, 3, 1),
                 cites="000 §5, §6 Ownership",
-                cases=("RC-05", "RC-82"),
+                cases=("RC-05",),
             ),
             f"inherited {cell.path}",
         )

@@ -44,7 +44,7 @@ def scenario(file: form.File, name: str) -> Scenario:
     """What the file plays."""
     sessions = tuple(_session(session) for session in file.session)
     programs = tuple(Program(program.command, tuple(map(step, program.step))) for program in file.program)
-    return Scenario(name, sessions, programs, reread=file.reread)
+    return Scenario(name, sessions, programs, reread=file.reread, strict=file.strict)
 
 
 def design(file: form.File) -> Design:

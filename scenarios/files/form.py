@@ -228,6 +228,10 @@ class File(Form, frozen=True):
             description="At the end all producers are killed, and a fresh reader verifies what is retained."
         ),
     ] = False
+    strict: Annotated[
+        bool,
+        Meta(description="The transport to the model refuses calls whose parsed arguments are ill-formed."),
+    ] = False
     sweep: Annotated[bool, Meta(description="Under pytest, strike every single fault too.")] = False
     loss_table: Annotated[
         bool,
