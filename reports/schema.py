@@ -76,22 +76,9 @@ class Passed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
 
 
 class NotAccepted(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="status", tag="not accepted (expected)"
+    Passed, frozen=True, forbid_unknown_fields=True, tag_field="status", tag="not accepted (expected)"
 ):
     """A run that came to what is promised, where the seed says that acceptance fails."""
-
-    format: Version
-    row: Row
-    plan: Written
-    design: Design
-    mark: Annotated[
-        Literal["==", "++"], Meta(description="== it ended as without the fault; ++ otherwise, as promised.")
-    ]
-    ending: Ending
-    findings: Nothing
-    missed: Landed
-    events: Events
-    history: Digest
 
 
 class Wrong(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="status", tag="finding"):

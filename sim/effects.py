@@ -8,6 +8,7 @@ the very same scripts.
 from __future__ import annotations
 
 import hashlib
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -297,6 +298,12 @@ class Secret:
         self.name = name
         self.value = value
         self.fingerprint = hashlib.sha256(value.encode()).hexdigest()
+
+    @classmethod
+    def derived(cls, name: str) -> Secret:
+        """The secret that follows from its name: 43 base64url characters, as 32 random bytes would give."""
+        digest = hashlib.sha256(name.encode()).digest()
+        return cls(name, urlsafe_b64encode(digest).decode().rstrip("="))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Secret) and self.value == other.value

@@ -334,6 +334,11 @@ class ToolReceipt(Record, frozen=True, gc=False):
     outcome_ref: str
     envelope: Envelope
 
+    def at(self, sequence: int) -> Receipt:
+        """The receipt, recorded at this journal sequence."""
+        revision = sequence if self.delivery == "committed" else 0
+        return Receipt(self.execution, self.manifest, self.delivery, revision, self.outcome_ref)
+
 
 class ToolResult(Record, frozen=True, gc=False):
     """What the model is told of one call, or of a refused batch; ``execution`` is empty when none was meant."""

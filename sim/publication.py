@@ -25,6 +25,10 @@ PENDING, SUCCEEDED, RETRYABLE, EXPIRED, REJECTED = "pending", "succeeded", "retr
 """The states of an operation. Only the last three are failures, and only ``retryable`` may be asked for again."""
 
 
+UNKNOWN_OPERATION = "managed_tool_publication_operation_unknown"
+"""The code by which an operation is refused that was never begun."""
+
+
 class Mapping(Value, frozen=True, gc=False):
     """The call that a publication is for, as its owner recorded it, and how many bytes it may publish."""
 
@@ -261,7 +265,7 @@ class ReadOperation(Request["Operation"], frozen=True, gc=False):
 
     @property
     def refusal(self) -> str:
-        return "managed_tool_publication_operation_unknown"
+        return UNKNOWN_OPERATION
 
     identity = "{0.publication}:{0.name}"
 
@@ -275,7 +279,7 @@ class RecoverOperation(Request["Operation"], frozen=True, gc=False):
 
     @property
     def refusal(self) -> str:
-        return "managed_tool_publication_operation_unknown"
+        return UNKNOWN_OPERATION
 
     identity = "{0.publication}:{0.name}"
 

@@ -590,8 +590,7 @@ def receipt_in(disk: Disk, name: str) -> Receipt | None:
     for _, entry in disk.rows(JOURNAL, in_session(published.session, "")):
         told = entry.record
         if isinstance(told, ToolReceipt) and told.execution == published.mapping.reference.execution:
-            revision = entry.sequence if told.delivery == "committed" else 0
-            return Receipt(told.execution, told.manifest, told.delivery, revision, told.outcome_ref)
+            return told.at(entry.sequence)
     return None
 
 

@@ -89,6 +89,12 @@ def start_again(starts: int, proven: int, limits: Limits) -> bool:
     return starts < limits.publication_starts and proven >= limits.start_proofs
 
 
+@rule("behaviour §0.2", without="a start is sent again that may have been dispatched")
+def proves_unsent(state: str) -> bool:
+    """Only a reservation that is still prepared proves that nothing was dispatched."""
+    return state == "prepared"
+
+
 @rule("behaviour §2.2", without="an output that is durable is lost with the worker that made it")
 def asks_finished(code: str) -> bool:
     """Where the broker knows no outcome, what the producer finished with is asked for."""
@@ -275,9 +281,9 @@ def same_admission(prepared: str, asked: str) -> bool:
     return prepared == asked
 
 
-@rule("behaviour §1.13", without="an outcome is prepared for output that still grows")
-def admits(phase: str) -> bool:
-    """An outcome is prepared once its producer has finished."""
+@rule("behaviour §1.13", without="a result is told, or its outcome prepared, while output still grows")
+def is_finished(phase: str) -> bool:
+    """A result is told, and an outcome prepared for it, once its producer has finished."""
     return phase in (FINISHED, REFERENCED)
 
 

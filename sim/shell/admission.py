@@ -60,21 +60,26 @@ class Admission:
         kept = envelope.capture
         if kept is not None and kept.status == capture.COMPLETE:
             await self.durable.verify(kept)
-        decision = self.ask(capture.delivery, kept.status if kept else "")
-        manifest = kept.manifest if kept else ""
-        outcome_ref = f"outcome-{envelope.execution}"
-        outcome = encoded(Outcome(1, decision, envelope))
-        await Call(self.journal, StageResource(outcome_ref, outcome))
-        receipt = ToolReceipt(envelope.execution, decision, manifest, outcome_ref, envelope)
+        receipt, outcome = candidate(envelope, self.ask)
+        await Call(self.journal, StageResource(receipt.outcome_ref, outcome))
         asserts = self.ask(capture.receipt_asserts_activation)
         records = (receipt, *self.wrapper.with_receipt(receipt))
-        append = Append(envelope.execution, records, (outcome_ref,), asserts)
+        append = Append(envelope.execution, records, (receipt.outcome_ref,), asserts)
         appended = await Call(self.journal, append)
-        revision = appended.last - len(records) + 1 if decision == "committed" else 0
-        return Receipt(envelope.execution, manifest, decision, revision, outcome_ref)
+        return receipt.at(appended.last - len(records) + 1)
 
     async def _piece(self, request: ReadOutput) -> Piece:
         """One range, and the wrapper's guard behind it."""
         piece = await Call(self.journal, request)
         await self.wrapper.after_read()
         return piece
+
+
+def candidate(envelope: Envelope, ask: Decide) -> tuple[ToolReceipt, bytes]:
+    """What is admitted of a result: the receipt's record, and the outcome that it refers to. The same each time."""
+    kept = envelope.capture
+    decision = ask(capture.delivery, kept.status if kept else "")
+    manifest = kept.manifest if kept else ""
+    outcome_ref = f"outcome-{envelope.execution}"
+    receipt = ToolReceipt(envelope.execution, decision, manifest, outcome_ref, envelope)
+    return receipt, encoded(Outcome(1, decision, envelope))

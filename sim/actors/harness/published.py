@@ -6,8 +6,6 @@ producer finished is admitted by the owner, in one transaction with all that the
 
 from __future__ import annotations
 
-import hashlib
-from base64 import urlsafe_b64encode
 from functools import partial
 
 from msgspec.structs import replace
@@ -45,8 +43,8 @@ from sim.publication import (
     ReserveGrant,
 )
 from sim.rule import Decide
+from sim.shell.admission import candidate
 from sim.shell.reread import Reread
-from sim.shell.retained import Outcome, encoded
 
 
 class PublishedTurn(ToolTurn):
@@ -65,7 +63,6 @@ class PublishedTurn(ToolTurn):
         self.capture_bytes = capture_bytes
         self.poll = limits.publication_poll
         self.mappings: dict[str, RegisterCapture] = {}
-        self.names: dict[str, str] = {}
         self.open: set[str] = set()
         self.renewal: Script[None] | None = None
 
@@ -76,7 +73,7 @@ class PublishedTurn(ToolTurn):
 
     def publication_of(self, planned: Invocation) -> str:
         """A Shell's output is published under a name that follows from its worker call."""
-        return f"{planned.worker_call}.publication" if planned.input_digest else ""
+        return publication_name(planned.worker_call) if planned.input_digest else ""
 
     async def intend(self, planned: Invocation, prepared: Prepared) -> Reserved:
         """The actual input and the intent become durable, bound to the generation that was reserved."""
@@ -103,7 +100,10 @@ class PublishedTurn(ToolTurn):
 
     async def reserve_grant(self, call: Reserved) -> None:
         """Reserve one publication. Only an open grant lets its execution be started."""
-        registered, name = self.mappings[call.reference.execution], publication_name(call)
+        registered, name = (
+            self.mappings[call.reference.execution],
+            publication_name(call.reference.worker_call),
+        )
         mapping = Mapping(
             registered.reference,
             registered.model_call,
@@ -115,7 +115,6 @@ class PublishedTurn(ToolTurn):
         )
         request = ReserveGrant(self.owner.session, name, mapping, token_of(name))
         self.open.add(name)
-        self.names[call.reference.execution] = name
         grant: Grant = await Call(self.journal, AsWriter(request))
         if not self.ask(publication.grant_is_open, grant.state):
             raise RecoveryRequired("the grant is not open")
@@ -140,7 +139,7 @@ class PublishedTurn(ToolTurn):
         if call.reference.execution not in self.mappings:
             await super().start(call)
             return
-        name = publication_name(call)
+        name = publication_name(call.reference.worker_call)
         request = StartExecution(call.reference.execution, call.payload, name, token_of(name))
         starts = proven = 0
         while not starts or self.ask(publication.start_again, starts, proven, self.limits):
@@ -160,7 +159,7 @@ class PublishedTurn(ToolTurn):
         seen = 0
         while seen < self.limits.start_proofs:
             observed = await Call(BROKER, Status(call.reference.execution))
-            if observed.state != execution.PREPARED:
+            if not self.ask(publication.proves_unsent, observed.state):
                 return 0
             seen += 1
             await Sleep(self.poll)
@@ -179,7 +178,7 @@ class PublishedTurn(ToolTurn):
 
     async def finished(self, call: Reserved) -> Finished:
         """What the producer finished with. Failed: it never did."""
-        request = ReadFinished(self.owner.session, publication_name(call))
+        request = ReadFinished(self.owner.session, publication_name(call.reference.worker_call))
         found: Finished = await Call(self.journal, AsWriter(request))
         return found
 
@@ -190,14 +189,13 @@ class PublishedTurn(ToolTurn):
         finished = await self.finished(call)
         if not self.ask(publication.finished_is_reported, finished.envelope == envelope):
             raise RecoveryRequired("the broker reports another result than the producer finished with")
-        kept, name = envelope.capture, publication_name(call)
+        kept, name = envelope.capture, publication_name(call.reference.worker_call)
         if kept is not None and kept.status == capture.COMPLETE:
             await Reread(partial(self.piece, name), self.ask, self.limits).verify(kept)
-        decision = self.ask(capture.delivery, kept.status if kept else "")
-        outcome = encoded(Outcome(1, decision, envelope))
+        receipt, outcome = candidate(envelope, self.ask)
         prepared = PrepareAdmission(self.owner.session, name, outcome, sha256(outcome))
         await Call(self.journal, AsWriter(prepared))
-        return await self.receipt(call, envelope, decision)
+        return await self.receipt(name, receipt)
 
     async def piece(self, name: str, request: ReadOutput) -> Piece:
         """One range of a published piece."""
@@ -205,18 +203,13 @@ class PublishedTurn(ToolTurn):
         found: Piece = await Call(self.journal, AsWriter(read))
         return found
 
-    async def receipt(self, call: Reserved, envelope: Envelope, decision: str) -> Receipt:
+    async def receipt(self, name: str, receipt: ToolReceipt) -> Receipt:
         """The receipt, in the Session's commit queue, where its publication is."""
-        name = call.reference.execution
-        manifest = envelope.capture.manifest if envelope.capture else ""
-        outcome_ref = f"outcome-{name}"
-        receipt = ToolReceipt(name, decision, manifest, outcome_ref, envelope)
         asserts = self.ask(capture.receipt_asserts_activation)
-        published = publication_name(call)
-        appended = await Call(self.journal, Append(name, (receipt,), (outcome_ref,), asserts, published))
-        self.open.discard(published)
-        revision = appended.last if decision == "committed" else 0
-        return Receipt(name, manifest, decision, revision, outcome_ref)
+        append = Append(receipt.execution, (receipt,), (receipt.outcome_ref,), asserts, name)
+        appended = await Call(self.journal, append)
+        self.open.discard(name)
+        return receipt.at(appended.last)
 
     def history_command(self, done: Done) -> str:
         """The history of a published result has an id that follows from its execution."""
@@ -224,14 +217,15 @@ class PublishedTurn(ToolTurn):
 
     def acknowledgement(self, receipt: Receipt) -> Acknowledge:
         """What acknowledges the receipt of a publication."""
-        return Acknowledge(receipt.execution, receipt, self.names[receipt.execution])
+        worker_call = self.mappings[receipt.execution].reference.worker_call
+        return Acknowledge(receipt.execution, receipt, publication_name(worker_call))
 
     # --- what never started, and the end -----------------------------------------------------------------------------
 
     async def call_off(self, call: Reserved, observed: Observed) -> Done:
         """Cancelled before start: the ledger proves it, and the grant is closed upon that proof."""
         if call.reference.execution in self.mappings:
-            await self.close_grant(publication_name(call))
+            await self.close_grant(publication_name(call.reference.worker_call))
         return await super().call_off(call, observed)
 
     async def close_grant(self, name: str) -> None:
@@ -256,14 +250,14 @@ class PublishedTurn(ToolTurn):
         if self.renewal is not None:
             await Stop(self.renewal)
             self.renewal = None
+        await super().close()
 
 
-def publication_name(call: Reserved) -> str:
-    """As what the output of a reserved call is published."""
-    return f"{call.reference.worker_call}.publication"
+def publication_name(worker_call: str) -> str:
+    """As what the output of a worker call is published."""
+    return f"{worker_call}.publication"
 
 
 def token_of(name: str) -> Secret:
-    """The token of a publication's grant: 43 characters, as 32 random bytes would give."""
-    digest = hashlib.sha256(f"token of {name}".encode()).digest()
-    return Secret(f"token of {name}", urlsafe_b64encode(digest).decode().rstrip("="))
+    """The token of a publication's grant."""
+    return Secret.derived(f"token of {name}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -338,9 +337,8 @@ def descriptor_of(session: str, life: int, prompt: str) -> Descriptor:
     name = f"publisher of {session} in life {life} for {prompt}"
     digest = hashlib.sha256(name.encode()).digest()
     port = FIRST_PORT + int.from_bytes(digest[:4]) % PORTS
-    capability = urlsafe_b64encode(digest).decode().rstrip("=")
     url = f"http://127.0.0.1:{port}/internal/hosted-shell-publisher/v1"
-    return Descriptor(url, Secret(f"capability of the {name}", capability), session)
+    return Descriptor(url, Secret.derived(f"capability of the {name}"), session)
 
 
 def _require(holds: bool) -> None:

@@ -39,6 +39,7 @@ from sim.publication import (
     REJECTED,
     RETRYABLE,
     SUCCEEDED,
+    UNKNOWN_OPERATION,
     AdmissionPrepared,
     Grant,
     Mapping,
@@ -66,13 +67,6 @@ class Granting(Transaction[Grant], frozen=True, gc=False):
 
     identity = "{0.publication}"
 
-    def require_writer(self, facts: Facts, ask: Decide) -> int:
-        """When the writer's lease ends. Failed: ``managed_session_writer_conflict``."""
-        held = facts.get(WRITERS, self.session)
-        if held is None or not ask(writer.may_publish, self.claim, held, facts.now):
-            raise Failed("managed_session_writer_conflict")
-        return held.expires_at
-
 
 class OpenGrant(Granting, frozen=True, gc=False):
     """Reserve a publication for an execution that is recorded and never was dispatched; asked again, renew it."""
@@ -87,7 +81,7 @@ class OpenGrant(Granting, frozen=True, gc=False):
             same = (known.mapping, known.token_hash) == (self.mapping, self.token_hash)
             if not ask(publication.same_grant, same):
                 raise Failed(CONFLICT)
-        expires_at = self.require_writer(facts, ask)
+        expires_at = lease_end(facts, self.session, self.claim, ask)
         if known is not None:
             known = replace(known, expires_at=expires_at)
             facts.put(PUBLICATIONS, self.publication, known)
@@ -113,7 +107,8 @@ class OpenGrant(Granting, frozen=True, gc=False):
             raise Failed(REFUSED)
         entries = [entry for _, entry in facts.rows(JOURNAL, in_session(self.session, ""))]
         current = facts.get(ACTIVATIONS, self.session) or Activation("", 0)
-        if (current.id, current.epoch) != (mapping.activation, mapping.epoch):
+        same_activation = (current.id, current.epoch) == (mapping.activation, mapping.epoch)
+        if ask(publication.is_fenced, True, same_activation):
             raise Failed("managed_session_activation_conflict")
         owner = Ownership(self.claim.generation, mapping.activation, mapping.epoch)
         registered = RegisterCapture(reference, mapping.model_call, mapping.prompt, mapping.args_ref)
@@ -147,14 +142,12 @@ class ExtendGrants(Transaction[Renewals], frozen=True, gc=False):
         return "+".join(self.publications)
 
     def apply(self, facts: Facts, ask: Decide) -> Renewals:
-        held = facts.get(WRITERS, self.session)
-        if held is None or not ask(writer.may_publish, self.claim, held, facts.now):
-            raise Failed("managed_session_writer_conflict")
+        expires_at = lease_end(facts, self.session, self.claim, ask)
         grants: list[Grant] = []
         for name in self.publications:
             row = known_publication(facts, name)
             state = FENCED if fenced(facts, row, ask) else row.state
-            row = replace(row, state=state, expires_at=held.expires_at)
+            row = replace(row, state=state, expires_at=expires_at)
             facts.put(PUBLICATIONS, name, row)
             grants.append(told(name, row))
         return Renewals(tuple(grants))
@@ -164,7 +157,7 @@ class CloseGrant(Granting, frozen=True, gc=False):
     """Close a grant of which nothing ever ran."""
 
     def apply(self, facts: Facts, ask: Decide) -> Grant:
-        self.require_writer(facts, ask)
+        lease_end(facts, self.session, self.claim, ask)
         row = known_publication(facts, self.publication)
         ledger = facts.get(LEDGER, row.mapping.reference.execution)
         status = ledger.envelope.status if ledger and ledger.envelope else ""
@@ -275,7 +268,7 @@ class EndOperation(Transaction[PublicationOperation], frozen=True, gc=False):
         key = f"{self.publication}/{self.name}"
         operation = facts.get(OPERATIONS, key)
         if operation is None:
-            raise Failed("managed_tool_publication_operation_unknown", 404)
+            raise Failed(UNKNOWN_OPERATION, 404)
         if operation.state == SUCCEEDED:
             return operation
         operation = replace(operation, state=self.state, reason=self.reason)
@@ -316,11 +309,9 @@ class KeepOutcome(Transaction[AdmissionPrepared], frozen=True, gc=False):
     identity = "{0.publication}"
 
     def apply(self, facts: Facts, ask: Decide) -> AdmissionPrepared:
-        held = facts.get(WRITERS, self.session)
-        if held is None or not ask(writer.may_publish, self.claim, held, facts.now):
-            raise Failed("managed_session_writer_conflict")
+        lease_end(facts, self.session, self.claim, ask)
         row = known_publication(facts, self.publication)
-        if not ask(publication.admits, row.phase):
+        if not ask(publication.is_finished, row.phase):
             raise Failed(CONFLICT)
         if row.outcome and not ask(publication.same_admission, row.outcome.hex(), self.outcome.hex()):
             raise Failed(CONFLICT)
@@ -351,6 +342,14 @@ class CommitReferenced(CommitRecords, frozen=True, gc=False):
 
 
 # --- what rows say ------------------------------------------------------------------------------------------------
+
+
+def lease_end(facts: Facts, session: str, claim: Claim, ask: Decide) -> int:
+    """When the writer lease of a Session ends, for its live writer. Failed: ``managed_session_writer_conflict``."""
+    held = facts.get(WRITERS, session)
+    if held is None or not ask(writer.may_publish, claim, held, facts.now):
+        raise Failed("managed_session_writer_conflict")
+    return held.expires_at
 
 
 def known_publication(facts: Disk, name: str) -> Publication:

@@ -30,11 +30,10 @@ from sim.effects import Call, Commit, Disk, Failed, Serial, Uncertain
 from sim.facts import OPERATIONS, PublicationOperation
 from sim.protocol import Appended, Piece
 from sim.publication import (
-    FINISHED,
     PENDING,
-    REFERENCED,
     RETRYABLE,
     SUCCEEDED,
+    UNKNOWN_OPERATION,
     AdmissionPrepared,
     CloseNotStarted,
     CommitReceipt,
@@ -56,8 +55,6 @@ from sim.publication import (
     ReserveGrant,
 )
 from sim.rule import Decide
-
-UNKNOWN = "managed_tool_publication_operation_unknown"
 
 
 class Publications(Actor):
@@ -96,7 +93,7 @@ class Publications(Actor):
     async def finished(self, request: ReadFinished) -> Finished:
         """What the producer finished with. Failed: ``managed_tool_publication_not_finished``."""
         row = known_publication(self.disk, request.publication)
-        if row.envelope is None or row.phase not in (FINISHED, REFERENCED):
+        if row.envelope is None or not self.ask(publication.is_finished, row.phase):
             raise Failed(publication.NOT_FINISHED, 404)
         return Finished(row.envelope)
 
@@ -234,7 +231,7 @@ class Publications(Actor):
         authorized(self.disk, request.publication, request.bearer.fingerprint, self.ask)
         row = self.disk.get(OPERATIONS, f"{request.publication}/{request.name}")
         if row is None:
-            raise Failed(UNKNOWN, 404)
+            raise Failed(UNKNOWN_OPERATION, 404)
         return row
 
     handlers = {

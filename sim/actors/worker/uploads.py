@@ -9,6 +9,7 @@ from sim.protocol import Envelope, Physical, Published, PublishOutput, Receipt, 
 from sim.publication import (
     PENDING,
     RETRYABLE,
+    UNKNOWN_OPERATION,
     FinishPublication,
     InstallGrant,
     Operation,
@@ -21,7 +22,6 @@ from sim.shell.segments import Segments
 from sim.shell.sink import Sink
 
 SERVICE = "publications"
-UNKNOWN = "managed_tool_publication_operation_unknown"
 
 
 class Uploads(Sink):
@@ -87,7 +87,7 @@ class Uploads(Sink):
         except Uncertain as doubt:
             return Operation(name, PENDING, "", doubt.cause)
         except Failed as refusal:
-            if refusal.code != UNKNOWN:
+            if refusal.code != UNKNOWN_OPERATION:
                 raise
             return Operation(name, RETRYABLE, "", refusal.code)
 
